@@ -1,0 +1,4 @@
+//! The one door between Python and the engines.
+
+#[pyo3::pymodule]
+mod _core {}

@@ -1,0 +1,188 @@
+//! Host data that someone else owns: `MatrixView` (one element type) and `HostMatrix` (either), to read and to write.
+
+use std::ops::Range;
+
+use crate::engine::Real;
+use crate::{Error, Result};
+
+/// A borrowed matrix of any strides, in elements; strides may be negative or zero.
+#[derive(Clone, Copy, Debug)]
+pub struct MatrixView<'a, T> {
+    values: &'a [T],
+    offset: usize,
+    n_rows: usize,
+    n_cols: usize,
+    row_stride: isize,
+    col_stride: isize,
+}
+
+impl<'a, T: Real> MatrixView<'a, T> {
+    /// A row-major matrix without gaps.
+    pub fn new(values: &'a [T], n_rows: usize, n_cols: usize) -> Result<Self> {
+        if values.len() != n_rows * n_cols {
+            return Err(Error::Shape { what: "matrix", expected: n_rows * n_cols, found: values.len() });
+        }
+        Ok(Self { values, offset: 0, n_rows, n_cols, row_stride: n_cols as isize, col_stride: 1 })
+    }
+
+    /// A matrix whose element `(i, j)` is `values[offset + i * row_stride + j * col_stride]`.
+    pub fn strided(
+        values: &'a [T],
+        offset: usize,
+        [n_rows, n_cols]: [usize; 2],
+        [row_stride, col_stride]: [isize; 2],
+    ) -> Result<Self> {
+        let view = Self { values, offset, n_rows, n_cols, row_stride, col_stride };
+        if n_rows > 0 && n_cols > 0 {
+            let reach = |n: usize, stride: isize| [0, (n as isize - 1) * stride];
+            for row in reach(n_rows, row_stride) {
+                for col in reach(n_cols, col_stride) {
+                    let at = offset as isize + row + col;
+                    if at < 0 || at as usize >= values.len() {
+                        return Err(Error::Shape { what: "matrix", expected: at.unsigned_abs() + 1, found: values.len() });
+                    }
+                }
+            }
+        }
+        Ok(view)
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many columns.
+    pub fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    /// Elements between one row and the next.
+    pub fn row_stride(&self) -> isize {
+        self.row_stride
+    }
+
+    /// Elements between one column and the next.
+    pub fn col_stride(&self) -> isize {
+        self.col_stride
+    }
+
+    /// Element `(row, col)`.
+    #[inline]
+    pub fn get(&self, row: usize, col: usize) -> T {
+        debug_assert!(row < self.n_rows && col < self.n_cols);
+        let at = self.offset as isize + row as isize * self.row_stride + col as isize * self.col_stride;
+        self.values[at as usize]
+    }
+
+    /// The values as one row-major slice, if they lie so.
+    pub fn as_slice(&self) -> Option<&'a [T]> {
+        let len = self.n_rows * self.n_cols;
+        if len == 0 {
+            return Some(&[]);
+        }
+        let rows_adjoin = self.n_rows == 1 || self.row_stride == self.n_cols as isize;
+        let cols_adjoin = self.n_cols == 1 || self.col_stride == 1;
+        (rows_adjoin && cols_adjoin).then(|| &self.values[self.offset..self.offset + len])
+    }
+
+    /// One row as a slice, if its elements adjoin.
+    pub fn row_slice(&self, row: usize) -> Option<&'a [T]> {
+        if self.n_cols > 1 && self.col_stride != 1 || self.n_cols == 0 {
+            return None;
+        }
+        let start = (self.offset as isize + row as isize * self.row_stride) as usize;
+        Some(&self.values[start..start + self.n_cols])
+    }
+
+    /// The memory from the first element on, and its strides: for libraries that take a pointer.
+    pub fn parts(&self) -> (&'a [T], usize) {
+        (self.values, self.offset)
+    }
+
+    /// Some of the rows.
+    pub fn rows(&self, range: Range<usize>) -> Self {
+        debug_assert!(range.start <= range.end && range.end <= self.n_rows);
+        let at = self.offset as isize + range.start as isize * self.row_stride;
+        Self { offset: if range.is_empty() { 0 } else { at as usize }, n_rows: range.len(), ..*self }
+    }
+
+    /// Rows for columns.
+    pub fn transposed(&self) -> Self {
+        Self {
+            n_rows: self.n_cols,
+            n_cols: self.n_rows,
+            row_stride: self.col_stride,
+            col_stride: self.row_stride,
+            ..*self
+        }
+    }
+
+    /// The values in row-major order: borrowed where they lie so, else gathered into `scratch`.
+    pub fn packed<'s>(&self, scratch: &'s mut Vec<T>) -> &'s [T]
+    where
+        'a: 's,
+    {
+        if let Some(values) = self.as_slice() {
+            return values;
+        }
+        scratch.clear();
+        scratch.reserve(self.n_rows * self.n_cols);
+        for row in 0..self.n_rows {
+            match self.row_slice(row) {
+                Some(values) => scratch.extend_from_slice(values),
+                None => scratch.extend((0..self.n_cols).map(|col| self.get(row, col))),
+            }
+        }
+        scratch
+    }
+}
+
+/// A row-major matrix without gaps, to write to.
+#[derive(Debug)]
+pub struct MatrixViewMut<'a, T> {
+    values: &'a mut [T],
+    n_cols: usize,
+}
+
+impl<'a, T: Real> MatrixViewMut<'a, T> {
+    /// `values.len()` must be a multiple of `n_cols`.
+    pub fn new(values: &'a mut [T], n_cols: usize) -> Result<Self> {
+        if n_cols == 0 || !values.len().is_multiple_of(n_cols) {
+            return Err(Error::Shape { what: "output", expected: n_cols, found: values.len() });
+        }
+        Ok(Self { values, n_cols })
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.values.len() / self.n_cols
+    }
+
+    /// How many columns.
+    pub fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    /// All values.
+    pub fn values(&mut self) -> &mut [T] {
+        self.values
+    }
+
+    /// Some of the rows, borrowed for a while.
+    pub fn rows(&mut self, range: Range<usize>) -> MatrixViewMut<'_, T> {
+        MatrixViewMut { values: &mut self.values[range.start * self.n_cols..range.end * self.n_cols], n_cols: self.n_cols }
+    }
+
+    /// The same matrix, to read.
+    pub fn as_view(&self) -> MatrixView<'_, T> {
+        MatrixView {
+            values: self.values,
+            offset: 0,
+            n_rows: self.n_rows(),
+            n_cols: self.n_cols,
+            row_stride: self.n_cols as isize,
+            col_stride: 1,
+        }
+    }
+}
