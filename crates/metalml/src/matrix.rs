@@ -107,6 +107,11 @@ impl<'a, T: Real> MatrixView<'a, T> {
         Self { offset: if range.is_empty() { 0 } else { at as usize }, n_rows: range.len(), ..*self }
     }
 
+    /// Some of the columns.
+    pub fn cols(&self, range: Range<usize>) -> Self {
+        self.transposed().rows(range).transposed()
+    }
+
     /// Rows for columns.
     pub fn transposed(&self) -> Self {
         Self {
@@ -183,6 +188,112 @@ impl<'a, T: Real> MatrixViewMut<'a, T> {
             n_cols: self.n_cols,
             row_stride: self.n_cols as isize,
             col_stride: 1,
+        }
+    }
+}
+
+/// A borrowed matrix of either element type.
+#[derive(Clone, Copy, Debug)]
+pub enum HostMatrix<'a> {
+    /// float32
+    F32(MatrixView<'a, f32>),
+    /// float64
+    F64(MatrixView<'a, f64>),
+}
+
+/// A matrix of either element type, to write to.
+#[derive(Debug)]
+pub enum HostMatrixMut<'a> {
+    /// float32
+    F32(MatrixViewMut<'a, f32>),
+    /// float64
+    F64(MatrixViewMut<'a, f64>),
+}
+
+macro_rules! each {
+    ($enum:ident, $value:expr, $view:ident => $body:expr) => {
+        match $value {
+            $enum::F32($view) => $body,
+            $enum::F64($view) => $body,
+        }
+    };
+}
+
+impl HostMatrix<'_> {
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        each!(HostMatrix, self, view => view.n_rows())
+    }
+
+    /// How many columns.
+    pub fn n_cols(&self) -> usize {
+        each!(HostMatrix, self, view => view.n_cols())
+    }
+
+    /// A value rounded to the element type.
+    pub fn rounded(&self, value: f64) -> f64 {
+        match self {
+            Self::F32(_) => f64::from(value as f32),
+            Self::F64(_) => value,
+        }
+    }
+
+    /// NumPy's name of the element type.
+    pub fn element(&self) -> &'static str {
+        match self {
+            Self::F32(_) => f32::NAME,
+            Self::F64(_) => f64::NAME,
+        }
+    }
+
+    /// Element `(row, col)`.
+    pub fn get(&self, row: usize, col: usize) -> f64 {
+        each!(HostMatrix, self, view => view.get(row, col).into())
+    }
+
+    /// Some of the columns.
+    #[must_use]
+    pub fn cols(&self, range: Range<usize>) -> Self {
+        match self {
+            Self::F32(view) => Self::F32(view.cols(range)),
+            Self::F64(view) => Self::F64(view.cols(range)),
+        }
+    }
+
+    /// Some of the rows.
+    #[must_use]
+    pub fn rows(&self, range: Range<usize>) -> Self {
+        match self {
+            Self::F32(view) => Self::F32(view.rows(range)),
+            Self::F64(view) => Self::F64(view.rows(range)),
+        }
+    }
+}
+
+impl HostMatrixMut<'_> {
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        each!(HostMatrixMut, self, view => view.n_rows())
+    }
+
+    /// How many columns.
+    pub fn n_cols(&self) -> usize {
+        each!(HostMatrixMut, self, view => view.n_cols())
+    }
+
+    /// Some of the rows, borrowed for a while.
+    pub fn rows(&mut self, range: Range<usize>) -> HostMatrixMut<'_> {
+        match self {
+            Self::F32(view) => HostMatrixMut::F32(view.rows(range)),
+            Self::F64(view) => HostMatrixMut::F64(view.rows(range)),
+        }
+    }
+
+    /// The same matrix, to read.
+    pub fn as_view(&self) -> HostMatrix<'_> {
+        match self {
+            Self::F32(view) => HostMatrix::F32(view.as_view()),
+            Self::F64(view) => HostMatrix::F64(view.as_view()),
         }
     }
 }

@@ -5,6 +5,7 @@ use bytemuck::Pod;
 /// `f32` or `f64`.
 pub trait Real:
     Pod
+    + faer::traits::ComplexField
     + Send
     + Sync
     + Default
@@ -26,6 +27,8 @@ pub trait Real:
     fn from_f64(value: f64) -> Self;
     /// Neither NaN nor infinite.
     fn finite(self) -> bool;
+    /// Not a number.
+    fn nan(self) -> bool;
 }
 
 impl Real for f32 {
@@ -37,6 +40,9 @@ impl Real for f32 {
     fn finite(self) -> bool {
         self.is_finite()
     }
+    fn nan(self) -> bool {
+        self.is_nan()
+    }
 }
 
 impl Real for f64 {
@@ -47,5 +53,8 @@ impl Real for f64 {
     }
     fn finite(self) -> bool {
         self.is_finite()
+    }
+    fn nan(self) -> bool {
+        self.is_nan()
     }
 }

@@ -1,0 +1,132 @@
+//! WGSL to Rust contracts: for each `kernels/<name>/<name>.wgsl` the kernel constant, its `Params` and its named `Bindings`.
+//!
+//! The WGSL is the only declaration. Bindings are typed by their element, so a wrong array does not compile: WGSL has no
+//! `f64`, so neither has the GPU. A line `//! use <file>` puts `kernels/shared/<file>.wgsl` in front.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use naga::{AddressSpace, GlobalVariable, Handle, Module, ResourceBinding, Scalar, ScalarKind, Type, TypeInner};
+
+const KERNELS: &str = "src/kernels";
+/// Kernels that the runtime itself needs.
+const RUNTIME: &str = "src/device";
+
+fn main() {
+    println!("cargo::rerun-if-changed={KERNELS}");
+    println!("cargo::rerun-if-changed={RUNTIME}");
+    let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut names = Vec::new();
+    let folders = [KERNELS, RUNTIME].into_iter().flat_map(|room| fs::read_dir(room).expect("the rooms are there"));
+    for entry in folders {
+        let folder = entry.expect("a readable folder").path();
+        let name = folder.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+        let wgsl = folder.join(format!("{name}.wgsl"));
+        if wgsl.exists() {
+            let rust = contract(&name, &wgsl).unwrap_or_else(|why| panic!("{}: {why}", wgsl.display()));
+            fs::write(out_dir.join(format!("{name}.rs")), rust).expect("OUT_DIR is writable");
+            let room = if folder.starts_with(KERNELS) { "crate::kernels" } else { "crate::device" };
+            names.push(format!("{room}::{name}"));
+        }
+    }
+    names.sort();
+    let list: String = names.iter().map(|name| format!("{name}::KERNEL, ")).collect();
+    let all = format!("/// Every kernel, the runtime's own included.\npub const KERNELS: [crate::device::Kernel; {}] = [{list}];\n", names.len());
+    fs::write(out_dir.join("all_kernels.rs"), all).expect("OUT_DIR is writable");
+}
+
+fn contract(name: &str, path: &Path) -> Result<String, String> {
+    let source = joined(path)?;
+    let module = naga::front::wgsl::parse_str(&source).map_err(|error| error.emit_to_string(&source))?;
+    naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty())
+        .validate(&module)
+        .map_err(|error| error.emit_to_string(&source))?;
+    let [entry] = module.entry_points.as_slice() else {
+        return Err("a kernel file has exactly one entry point".into());
+    };
+    if entry.name != "main" {
+        return Err(format!("the entry point is named `{}`, allowed is `main`", entry.name));
+    }
+    let (fields, slots, params) = bindings(&module)?;
+    Ok(format!(
+        "/// The kernel as its WGSL declares it.\n\
+         pub(crate) const KERNEL: crate::device::Kernel = crate::device::Kernel {{ name: {name:?}, source: {source:?}, workgroup: {workgroup:?} }};\n\
+         {params}/// What the kernel reads and writes.\npub(crate) struct Bindings<'a> {{\n    pub(crate) params: Params,\n{fields}}}\n\
+         impl crate::device::Bindings for Bindings<'_> {{\n    const KERNEL: crate::device::Kernel = KERNEL;\n    \
+         fn params(&self) -> &[u8] {{\n        bytemuck::bytes_of(&self.params)\n    }}\n    \
+         fn slots(&self) -> Vec<crate::device::Slot> {{\n        vec![{slots}]\n    }}\n}}\n",
+        workgroup = entry.workgroup_size,
+    ))
+}
+
+/// The source with its shared parts in front.
+fn joined(path: &Path) -> Result<String, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let mut source = String::new();
+    for file in text.lines().filter_map(|line| line.strip_prefix("//! use ")) {
+        let shared = Path::new(KERNELS).join("shared").join(format!("{}.wgsl", file.trim()));
+        source += &fs::read_to_string(&shared).map_err(|error| format!("{}: {error}", shared.display()))?;
+    }
+    // WGSL has no inner documentation comments: to it these lines are comments as others are.
+    Ok(source + &text)
+}
+
+/// The fields of `Bindings`, the expressions that make its slots, and the `Params` struct.
+fn bindings(module: &Module) -> Result<(String, String, String), String> {
+    let mut globals: Vec<(ResourceBinding, &GlobalVariable)> =
+        module.global_variables.iter().filter_map(|(_, variable)| Some((variable.binding?, variable))).collect();
+    globals.sort_by_key(|(binding, _)| binding.binding);
+    if globals.len() > 9 {
+        return Err(format!("{} bindings, allowed are `params` and 8 storage buffers", globals.len()));
+    }
+    let (mut fields, mut slots, mut params) = (String::new(), String::new(), None);
+    for (slot, (binding, variable)) in globals.iter().enumerate() {
+        let field = variable.name.as_deref().unwrap_or_default();
+        if (binding.group, binding.binding as usize) != (0, slot) {
+            return Err(format!("`{field}`: bindings are numbered from 0, in order, in group 0"));
+        }
+        match variable.space {
+            AddressSpace::Uniform if field == "params" && slot == 0 => params = Some(params_struct(module, variable.ty)?),
+            AddressSpace::Storage { .. } => {
+                let element = element(module, variable.ty).ok_or(format!("`{field}`: element type not allowed"))?;
+                writeln!(fields, "    pub(crate) {field}: &'a crate::device::Array<{element}>,").map_err(|e| e.to_string())?;
+                write!(slots, "self.{field}.slot(), ").map_err(|e| e.to_string())?;
+            }
+            space => return Err(format!("`{field}`: {space:?} is not allowed: `params` is uniform and first, the rest is storage")),
+        }
+    }
+    Ok((fields, slots, params.ok_or("a kernel needs one uniform named `params`")?))
+}
+
+fn element(module: &Module, array: Handle<Type>) -> Option<&'static str> {
+    let TypeInner::Array { base, .. } = module.types[array].inner else { return None };
+    match module.types[base].inner {
+        TypeInner::Scalar(Scalar::F32) => Some("f32"),
+        TypeInner::Scalar(Scalar::U32) => Some("u32"),
+        TypeInner::Vector { size: naga::VectorSize::Bi, scalar: Scalar::F32 } => Some("crate::device::Pair"),
+        _ => None,
+    }
+}
+
+fn params_struct(module: &Module, ty: Handle<Type>) -> Result<String, String> {
+    let TypeInner::Struct { members, span } = &module.types[ty].inner else {
+        return Err("`params` must be a struct".into());
+    };
+    let mut rust = String::from(
+        "/// The scalars of one dispatch.\n#[repr(C)]\n#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]\n\
+         pub(crate) struct Params {\n",
+    );
+    for member in members {
+        let field = member.name.as_deref().unwrap_or_default();
+        let rust_type = match module.types[member.ty].inner {
+            TypeInner::Scalar(Scalar { kind: ScalarKind::Uint, .. }) => "u32",
+            TypeInner::Scalar(Scalar { kind: ScalarKind::Sint, .. }) => "i32",
+            TypeInner::Scalar(Scalar { kind: ScalarKind::Float, .. }) => "f32",
+            _ => return Err(format!("`params.{field}`: only u32, i32 and f32 are allowed")),
+        };
+        writeln!(rust, "    pub(crate) {field}: {rust_type},").map_err(|e| e.to_string())?;
+    }
+    writeln!(rust, "}}\nconst _: () = assert!(size_of::<Params>() == {span});").map_err(|e| e.to_string())?;
+    Ok(rust)
+}

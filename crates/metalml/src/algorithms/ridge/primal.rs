@@ -1,0 +1,77 @@
+//! Tall data: the normal equations.
+
+use super::{Fit, Fitted, finish, inputs, judge, unsuited};
+use crate::Result;
+use crate::engine::{Border, Input, Real};
+use crate::kernels::Engine;
+use crate::kernels::gram::Shifted;
+use crate::solvers::cholesky::Factor;
+use crate::solvers::moments::{Moments, moments};
+
+pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Result<Fitted> {
+    let [x_input, y_input] = inputs(fit);
+    let (x, y, weights) = match fit.weights {
+        Some(weights) => {
+            let [x, y, weights] = engine.bring([x_input, y_input, Input::finite(weights, "sample_weight")])?;
+            (x, y, Some(weights))
+        }
+        None => {
+            let [x, y] = engine.bring([x_input, y_input])?;
+            (x, y, None)
+        }
+    };
+    let of_x = moments(engine, &x, &x_input, weights.as_ref())?;
+    let of_y = moments(engine, &y, &y_input, weights.as_ref())?;
+    let products = engine.gram(Shifted(&x, &of_x.shift), Shifted(&y, &of_y.shift), weights.as_ref())?;
+    let [mut products] = engine.fetch([&products])?;
+    let share = recentre(&mut products, &of_x, &of_y, fit.params.fit_intercept);
+    let coefficients = solve(&products, fit, share, E::Elem::EPSILON)?;
+    finish(fit, coefficients, &of_x.mean, &of_y.mean)
+}
+
+/// Move products about `shift` to the mean (with an intercept) or to the origin (without): with `c = mean - shift`, the mean's are
+/// `P - W c cᵀ`, and the origin's `W mean meanᵀ` more. Gives the greatest share that the rounded sums have in a diagonal element.
+fn recentre(products: &mut [f64], x: &Moments, y: &Moments, fit_intercept: bool) -> f64 {
+    let n_cols = x.mean.len() + y.mean.len();
+    let joined = |a: &[f64], b: &[f64]| a.iter().chain(b).copied().collect::<Vec<_>>();
+    let (mean, shift) = (joined(&x.mean, &y.mean), joined(&x.shift, &y.shift));
+    let mut share = 0.0_f64;
+    for (i, row) in products.chunks_exact_mut(n_cols).enumerate() {
+        let weight = x.weight[i];
+        let rounded = row[i].abs();
+        for (j, product) in row.iter_mut().enumerate() {
+            *product -= weight * (mean[i] - shift[i]) * (mean[j] - shift[j]);
+            if !fit_intercept {
+                *product += weight * mean[i] * mean[j];
+            }
+        }
+        if row[i] > 0.0 {
+            share = share.max((rounded / row[i]).min(1.0));
+        }
+    }
+    share.max(f64::MIN_POSITIVE)
+}
+
+/// `(Xᵀ X + alpha I) W = Xᵀ Y`, factored once for each distinct alpha. Gives `W` as t by d.
+fn solve(products: &[f64], fit: &Fit<'_>, share: f64, epsilon: f64) -> Result<Vec<f64>> {
+    let (d, t) = (fit.x.n_cols(), fit.y.n_cols());
+    let mut coefficients = vec![0.0; t * d];
+    let mut targets: Vec<usize> = (0..t).collect();
+    while let Some(&first) = targets.first() {
+        let alpha = fit.params.alpha[first];
+        let (same, others) = targets.into_iter().partition::<Vec<_>, _>(|&target| fit.params.alpha[target] == alpha);
+        targets = others;
+        let matrix = products.chunks_exact(d + t).enumerate().flat_map(|(i, row)| {
+            row[..d].iter().enumerate().map(move |(j, &value)| if i == j { value + alpha } else { value })
+        });
+        let factor = Factor::new(&matrix.collect::<Vec<_>>(), d).map_err(unsuited)?;
+        judge(factor.condition, share, epsilon)?;
+        let mut rhs: Vec<f64> =
+            products.chunks_exact(d + t).flat_map(|row| same.iter().map(move |&target| row[d + target])).collect();
+        factor.solve(&mut rhs, same.len());
+        for (i, row) in rhs.chunks_exact(same.len()).enumerate() {
+            same.iter().zip(row).for_each(|(&target, &value)| coefficients[target * d + i] = value);
+        }
+    }
+    Ok(coefficients)
+}

@@ -1,0 +1,85 @@
+//! The inputs on which this kernel is tested and timed.
+
+use super::{Frame, reference};
+use crate::Result;
+use crate::kernels::Engine;
+use crate::testing::{AnyCase, Case, Expected, Work, resident, uniform};
+
+struct ColumnStatsCase {
+    n_rows: usize,
+    n_cols: usize,
+    weighted: bool,
+    nan: bool,
+    offset: f64,
+}
+
+impl ColumnStatsCase {
+    fn values(&self) -> Vec<f64> {
+        let mut values = uniform(self.n_rows * self.n_cols, 1);
+        // Float32 holds these exactly: a quarter is a multiple of its spacing there.
+        values.iter_mut().for_each(|value| *value = if self.offset > 0.0 { (*value * 64.0).round() / 4.0 + self.offset } else { *value });
+        if self.nan {
+            values.iter_mut().step_by(7).for_each(|value| *value = f64::NAN);
+        }
+        values
+    }
+
+    fn weights(&self) -> Vec<f64> {
+        uniform(self.n_rows, 2).iter().map(|weight| weight + 0.5).collect()
+    }
+
+    fn frame(&self) -> Frame {
+        Frame { shift: vec![self.offset + 0.25; self.n_cols], unit: vec![2.0; self.n_cols] }
+    }
+}
+
+impl Case for ColumnStatsCase {
+    fn label(&self) -> String {
+        let Self { n_rows, n_cols, weighted, nan, offset } = self;
+        format!("column_stats/{n_rows}x{n_cols}{}{}+{offset:e}", if *weighted { "w" } else { "" }, if *nan { "n" } else { "" })
+    }
+    fn expected(&self) -> Expected {
+        let weights = self.weighted.then(|| self.weights());
+        let Frame { shift, unit } = self.frame();
+        let (mut values, range) = reference::column_stats(&self.values(), weights.as_deref(), &shift);
+        for (col, unit) in unit.iter().enumerate() {
+            values[self.n_cols + col] *= unit;
+            values[2 * self.n_cols + col] *= unit * unit;
+        }
+        values.extend(range);
+        // Sums in two floats, or in f64 natively: what is left is the last rounding, and the input's once.
+        let allowed = values.iter().map(|value| 4.0 * value.abs() + 1e-3).collect();
+        Expected { values, allowed }
+    }
+    fn run<E: Engine>(&self, engine: &E) -> Result<Vec<f64>> {
+        let [x, weights] = resident(engine, [&self.values(), &self.weights()], self.n_rows, [self.n_cols, 1])?;
+        let sums = engine.column_stats(&x, self.weighted.then_some(&weights), &self.frame())?;
+        let [mut values] = engine.fetch([&sums.sums])?;
+        let [range] = engine.fetch([&sums.range])?;
+        values.extend(range);
+        Ok(values)
+    }
+    fn work(&self) -> Work {
+        let elements = (self.n_rows * self.n_cols) as u64;
+        Work { elements, operations: 6 * elements }
+    }
+    fn in_self_test(&self) -> bool {
+        self.n_rows > 1 && self.n_rows < 2000
+    }
+}
+
+pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
+    let case = |n_rows, n_cols, weighted, nan, offset| {
+        Box::new(ColumnStatsCase { n_rows, n_cols, weighted, nan, offset }) as Box<dyn AnyCase>
+    };
+    vec![
+        case(1, 1, false, false, 0.0),
+        case(7, 3, false, false, 0.0),
+        case(63, 31, true, false, 0.0),
+        case(64, 32, false, true, 0.0),
+        case(65, 33, true, true, 0.0),
+        case(1025, 5, false, false, 1e5),
+        case(2048, 32, false, false, 0.0),
+        case(4099, 17, true, true, 1e5),
+    ]
+}

@@ -1,0 +1,21 @@
+//! The second step of `column_stats`: the splits of the rows become one.
+
+use crate::Result;
+use crate::device::{Array, Pair};
+use crate::engine::Gpu;
+
+include!(concat!(env!("OUT_DIR"), "/column_stats_merge.rs"));
+
+pub(super) fn record(
+    gpu: &Gpu<'_>,
+    n_splits: usize,
+    n_cols: usize,
+    parts: &Array<Pair>,
+    part_range: &Array<f32>,
+    sums: &Array<Pair>,
+    range: &Array<f32>,
+) -> Result<()> {
+    let params = Params { n_splits: n_splits as u32, n_cols: n_cols as u32, zero: 0 };
+    let groups = [params.n_cols.div_ceil(KERNEL.workgroup[0]), 1, 1];
+    gpu.dispatch(&Bindings { params, parts, part_range, sums, range }, groups, parts.bytes())
+}

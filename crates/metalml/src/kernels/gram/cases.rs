@@ -1,0 +1,69 @@
+//! The inputs on which this kernel is tested and timed.
+
+use super::{Shifted, reference};
+use crate::Result;
+use crate::kernels::Engine;
+use crate::testing::{AnyCase, Case, Expected, Work, resident, uniform};
+
+struct GramCase {
+    n_rows: usize,
+    x_cols: usize,
+    y_cols: usize,
+    weighted: bool,
+}
+
+impl GramCase {
+    fn data(&self) -> [Vec<f64>; 3] {
+        let weights = uniform(self.n_rows, 8).iter().map(|weight| weight + 0.5).collect();
+        [uniform(self.n_rows * self.x_cols, 6), uniform(self.n_rows * self.y_cols, 7), weights]
+    }
+
+    fn shifts(&self) -> [Vec<f64>; 2] {
+        [uniform(self.x_cols, 9), uniform(self.y_cols, 10)]
+    }
+}
+
+impl Case for GramCase {
+    fn label(&self) -> String {
+        let Self { n_rows, x_cols, y_cols, weighted } = self;
+        format!("gram/{n_rows}x{x_cols}+{y_cols}{}", if *weighted { "w" } else { "" })
+    }
+    fn expected(&self) -> Expected {
+        let ([x, y, weights], [x_shift, y_shift]) = (self.data(), self.shifts());
+        let values = reference::gram(&x, &x_shift, &y, &y_shift, self.weighted.then_some(&weights[..]));
+        // Terms up to 1: each is rounded a few times, and joins a sum of at most 128 terms before that is kept in two floats.
+        let allowed = vec![4.0 * (self.n_rows as f64).sqrt() + 16.0; values.len()];
+        Expected { values, allowed }
+    }
+    fn run<E: Engine>(&self, engine: &E) -> Result<Vec<f64>> {
+        let ([x, y, weights], [x_shift, y_shift]) = (self.data(), self.shifts());
+        let [x, y, weights] = resident(engine, [&x, &y, &weights], self.n_rows, [self.x_cols, self.y_cols, 1])?;
+        let weights = self.weighted.then_some(&weights);
+        let products = engine.gram(Shifted(&x, &x_shift), Shifted(&y, &y_shift), weights)?;
+        Ok(engine.fetch([&products])?.concat())
+    }
+    fn work(&self) -> Work {
+        let [n, d, t] = [self.n_rows, self.x_cols, self.y_cols].map(|len| len as u64);
+        Work { elements: n * (d + t), operations: n * d * (d + 1 + 2 * t) }
+    }
+    fn in_self_test(&self) -> bool {
+        self.n_rows > 1 && self.n_rows < 1000
+    }
+}
+
+pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
+    let case = |n_rows, x_cols, y_cols, weighted| {
+        Box::new(GramCase { n_rows, x_cols, y_cols, weighted }) as Box<dyn AnyCase>
+    };
+    vec![
+        case(1, 1, 1, false),
+        case(15, 7, 1, false),
+        case(16, 8, 1, true),
+        case(17, 9, 3, false),
+        case(333, 33, 2, true),
+        case(2049, 32, 1, false),
+        case(130, 127, 1, false),
+        case(65, 130, 5, true),
+        case(40, 257, 131, false),
+    ]
+}

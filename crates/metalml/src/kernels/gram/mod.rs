@@ -1,0 +1,131 @@
+//! `Xᵀ X` and `Xᵀ Y` of shifted, weighted rows in one pass, the symmetric half only.
+
+mod cases;
+mod native;
+mod reference;
+
+use super::{Family, gram_merge};
+use crate::Result;
+use crate::engine::{Gpu, Native, OnHost, Shape, Storage};
+
+include!(concat!(env!("OUT_DIR"), "/gram.rs"));
+
+/// The kernels of this operation.
+pub const FAMILY: Family = Family { name: "gram", kernels: &[KERNEL, gram_merge::KERNEL], cases: cases::cases };
+
+/// A matrix and what to take from each of its columns.
+#[derive(Debug)]
+pub struct Shifted<'s, M>(pub &'s M, pub &'s [f64]);
+
+/// Gram matrix and cross-product.
+pub trait Gram: Storage {
+    /// `products[i * (p + t) + j] = Σ w (x_i - shift_i) (z_j - shift_j)` with `z = [x | y]`, for the `p` columns of `x` and the `t` of `y`;
+    /// both halves of the symmetric part are filled. `weights` is a column of the same rows, not negative.
+    fn gram(
+        &self,
+        x: Shifted<'_, Self::Matrix>,
+        y: Shifted<'_, Self::Matrix>,
+        weights: Option<&Self::Matrix>,
+    ) -> Result<Self::Array<Self::Wide>>;
+}
+
+/// Columns of a panel and of a tile, as in the WGSL.
+const PANEL: usize = 128;
+const TILE: usize = 8;
+const SLAB: usize = 16;
+/// Rows that one thread sums before its tile is merged in two floats: fewer are more exact, more are less to merge.
+const ROWS_PER_PART: usize = 128;
+/// Bytes that the partial tiles may take.
+const MOST_PARTIAL_BYTES: usize = 96 << 20;
+
+/// How the rows are split among workgroups and threads.
+struct Plan {
+    pairs: usize,
+    lanes: usize,
+    rows_per_split: usize,
+    part_len: usize,
+}
+
+impl Plan {
+    fn new(n_rows: usize, x_cols: usize, n_cols: usize, max_binding: usize) -> Self {
+        let n_panels = n_cols.div_ceil(PANEL);
+        let pairs = (0..x_cols.div_ceil(PANEL)).map(|left| n_panels - left).sum();
+        let tiles = n_cols.div_ceil(TILE);
+        let lanes = if n_panels == 1 {
+            let rows = x_cols.div_ceil(TILE);
+            let tasks = rows * tiles - rows * (rows - 1) / 2;
+            // A power of two, so that the lanes share a slab evenly.
+            let share = (KERNEL.workgroup[0] as usize / tasks).clamp(1, SLAB);
+            1 << share.ilog2()
+        } else {
+            1
+        };
+        let part_len = tiles * tiles * TILE * TILE;
+        let most_parts = (MOST_PARTIAL_BYTES.min(max_binding) / (4 * part_len)).max(lanes);
+        let rows_per_split = (ROWS_PER_PART * lanes).max((n_rows * lanes).div_ceil(most_parts));
+        Self { pairs, lanes, rows_per_split: rows_per_split.next_multiple_of(SLAB), part_len }
+    }
+}
+
+impl Gram for Gpu<'_> {
+    fn gram(
+        &self,
+        Shifted(x, x_shift): Shifted<'_, Self::Matrix>,
+        Shifted(y, y_shift): Shifted<'_, Self::Matrix>,
+        weights: Option<&Self::Matrix>,
+    ) -> Result<Self::Array<Self::Wide>> {
+        let n_cols = x.n_cols() + y.n_cols();
+        let plan = Plan::new(x.n_rows(), x.n_cols(), n_cols, self.limits().max_binding as usize);
+        let splits = |block| x.rows_of(block).len().div_ceil(plan.rows_per_split);
+        let n_parts = (0..x.n_blocks()).map(splits).sum::<usize>() * plan.lanes;
+        let partials = self.alloc(n_parts * plan.part_len)?;
+        let (x_shift, y_shift) = (self.upload_elem(x_shift)?, self.upload_elem(y_shift)?);
+        let mut first_split = 0;
+        for block in 0..x.n_blocks() {
+            let (x_block, y_block) = (self.block(x, block)?, self.block(y, block)?);
+            let params = Params {
+                n_rows: x.rows_of(block).len() as u32,
+                x_cols: x.n_cols() as u32,
+                x_ld: x.ld as u32,
+                y_cols: y.n_cols() as u32,
+                y_ld: y.ld as u32,
+                rows_per_split: plan.rows_per_split as u32,
+                first_split,
+                lanes: plan.lanes as u32,
+                weighted: weights.is_some().into(),
+            };
+            let bindings = Bindings {
+                params,
+                x: x_block,
+                y: y_block,
+                x_shift: &x_shift,
+                y_shift: &y_shift,
+                weights: weights.map_or(Ok(&x_shift), |weights| self.block(weights, block))?,
+                partials: &partials,
+            };
+            let splits = splits(block) as u32;
+            // A tile of products takes as long as moving about a tenth as many bytes.
+            let bytes = x_block.bytes() * (1 + n_cols as u64 / 10);
+            self.dispatch(&bindings, [plan.pairs as u32, splits, 1], bytes)?;
+            first_split += splits;
+        }
+        let products = self.alloc(x.n_cols() * n_cols)?;
+        gram_merge::record(self, x.n_cols(), n_cols, n_parts, &partials, &products)?;
+        Ok(products)
+    }
+}
+
+impl<T: OnHost> Gram for Native<'_, T> {
+    fn gram(
+        &self,
+        Shifted(x, x_shift): Shifted<'_, Self::Matrix>,
+        Shifted(y, y_shift): Shifted<'_, Self::Matrix>,
+        weights: Option<&Self::Matrix>,
+    ) -> Result<Self::Array<Self::Wide>> {
+        let elements = |shift: &[f64]| shift.iter().map(|&shift| T::from_f64(shift)).collect::<Vec<_>>();
+        let mut scratch = Vec::new();
+        let weights = weights.map(|weights| weights.view());
+        let weights = weights.as_ref().map(|weights| weights.packed(&mut scratch));
+        Ok(native::gram(x.view(), &elements(x_shift), y.view(), &elements(y_shift), weights).into())
+    }
+}

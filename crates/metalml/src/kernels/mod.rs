@@ -1,0 +1,40 @@
+//! What an engine can compute: one folder a kernel, one trait, one line each here.
+
+pub mod column_stats;
+mod column_stats_merge;
+pub mod float_probe;
+pub mod gram;
+mod gram_merge;
+pub mod matmul;
+pub mod scale_shift;
+
+use crate::engine::{Gpu, Native, OnHost, Storage};
+use crate::testing::AnyCase;
+
+include!(concat!(env!("OUT_DIR"), "/all_kernels.rs"));
+
+/// An engine that runs every kernel. The only bound an algorithm writes.
+#[rustfmt::skip] // one line each
+pub trait Engine:
+    Storage
+    + column_stats::ColumnStats
+    + gram::Gram
+    + matmul::Matmul
+    + scale_shift::ScaleShift
+{}
+impl Engine for Gpu<'_> {}
+impl<T: OnHost> Engine for Native<'_, T> {}
+
+/// A set of kernels that are tested and trusted together.
+#[derive(Debug)]
+pub struct Family {
+    /// The name of the operation they make.
+    pub name: &'static str,
+    /// The kernels.
+    pub kernels: &'static [crate::device::Kernel],
+    /// The inputs on which they are tested and timed.
+    pub cases: fn() -> Vec<Box<dyn AnyCase>>,
+}
+
+/// Every family.
+pub const FAMILIES: [&Family; 4] = [&column_stats::FAMILY, &gram::FAMILY, &matmul::FAMILY, &scale_shift::FAMILY];

@@ -1,0 +1,4 @@
+//! Steps over kernels that several algorithms share.
+
+pub mod cholesky;
+pub mod moments;

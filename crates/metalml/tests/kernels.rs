@@ -1,0 +1,73 @@
+//! Every kernel on every engine beside its plain f64 meaning.
+
+use std::sync::OnceLock;
+
+use metalml::device::{Device, Options, Request};
+use metalml::kernels::FAMILIES;
+use metalml::testing::{AnyCase, On};
+
+/// GPU tests run on whatever `METALML_DEVICE` names, else on the first adapter; a machine with none fails them.
+fn device(options: Options) -> Device {
+    let request = Request { selector: std::env::var("METALML_DEVICE").ok(), software: true, ..Request::default() };
+    Device::open(&request, Options { poison: true, forget: true, ..options }).expect("a GPU, if only a software one")
+}
+
+fn shared() -> &'static Device {
+    static DEVICE: OnceLock<Device> = OnceLock::new();
+    DEVICE.get_or_init(|| device(Options::default()))
+}
+
+fn cases() -> Vec<Box<dyn AnyCase>> {
+    FAMILIES.iter().flat_map(|family| (family.cases)()).collect()
+}
+
+fn check(on: On<'_>, wanted: impl Fn(&str) -> bool) {
+    let faults: Vec<String> = cases()
+        .iter()
+        .filter(|case| wanted(&case.label()))
+        .filter_map(|case| case.fault(on).unwrap_or_else(|error| Some(format!("{}: {error}", case.label()))))
+        .collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_gpu_agrees_with_the_reference() {
+    check(On::Gpu(shared()), |_| true);
+}
+
+#[test]
+fn native_float32_agrees_with_the_reference() {
+    check(On::Native32, |_| true);
+}
+
+#[test]
+fn native_float64_agrees_with_the_reference() {
+    check(On::Native64, |_| true);
+}
+
+#[test]
+fn blocks_of_rows_make_the_same_answers() {
+    // Bindings of 8 KiB split nearly every matrix of the cases, and 48 KiB some of them.
+    for max_binding in [8 << 10, 48 << 10] {
+        let small = device(Options { max_binding: Some(max_binding), ..Options::default() });
+        let fits = |label: &str| !(label.starts_with("gram") && label.contains(['7', '5', '3']));
+        check(On::Gpu(&small), fits);
+    }
+}
+
+#[test]
+fn checked_modules_make_the_same_answers() {
+    check(On::Gpu(&device(Options { checked: true, ..Options::default() })), |_| true);
+}
+
+#[test]
+fn two_runs_give_equal_bits() {
+    for case in cases() {
+        for on in [On::Gpu(shared()), On::Native32, On::Native64] {
+            let bits = || -> Vec<u64> {
+                case.run_on(on).expect("it ran before").into_iter().map(f64::to_bits).collect()
+            };
+            assert_eq!(bits(), bits(), "{}", case.label());
+        }
+    }
+}
