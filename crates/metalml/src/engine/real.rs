@@ -5,6 +5,7 @@ use bytemuck::Pod;
 /// `f32` or `f64`.
 pub trait Real:
     Pod
+    + faer::traits::ComplexField
     + Send
     + Sync
     + Default
