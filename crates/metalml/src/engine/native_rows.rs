@@ -13,8 +13,9 @@ use crate::matrix::MatrixView;
 /// Elements of work below which waking another thread costs more than it saves.
 const SERIAL_WORK: usize = 1 << 16;
 
-/// Runs `work` compiled for the widest vectors this machine has. What it calls must be `#[inline(always)]`.
-#[inline]
+/// Runs `work` compiled for the widest vectors this machine has. The closure and what it calls must be
+/// `#[inline(always)]`, or they stay compiled for the oldest machine of the architecture.
+#[inline(always)]
 pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
 }

@@ -27,26 +27,50 @@ pub trait Real:
     fn from_f64(value: f64) -> Self;
     /// Neither NaN nor infinite.
     fn finite(self) -> bool;
+    /// The smaller of two; the other one if one is NaN.
+    fn lesser(self, other: Self) -> Self;
+    /// The greater of two; the other one if one is NaN.
+    fn greater(self, other: Self) -> Self;
 }
 
 impl Real for f32 {
     const NAME: &'static str = "float32";
     const EPSILON: f64 = f32::EPSILON as f64;
+    #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value as f32
     }
+    #[inline(always)]
     fn finite(self) -> bool {
         self.is_finite()
+    }
+    #[inline(always)]
+    fn lesser(self, other: Self) -> Self {
+        self.min(other)
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> Self {
+        self.max(other)
     }
 }
 
 impl Real for f64 {
     const NAME: &'static str = "float64";
     const EPSILON: f64 = f64::EPSILON;
+    #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value
     }
+    #[inline(always)]
     fn finite(self) -> bool {
         self.is_finite()
+    }
+    #[inline(always)]
+    fn lesser(self, other: Self) -> Self {
+        self.min(other)
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> Self {
+        self.max(other)
     }
 }

@@ -40,7 +40,7 @@ pub fn column_stats<T: Real>(x: MatrixView<'_, T>, weights: Option<&[T]>, shift:
         for first in rows.clone().step_by(block_rows) {
             let rows = first..rows.end.min(first + block_rows);
             let block = block_stats(&x, rows, cols.clone(), weights, &mut scratch);
-            vectorized(|| all.merge(block));
+            vectorized(#[inline(always)] || all.merge(block));
         }
         all
     });
@@ -117,10 +117,10 @@ impl<T: Real> Stats<T> {
             count[j] += other.count[j];
         }
         for (min, &other) in self.min.iter_mut().zip(&other.min) {
-            *min = lesser(*min, other);
+            *min = min.lesser(other);
         }
         for (max, &other) in self.max.iter_mut().zip(&other.max) {
-            *max = greater(*max, other);
+            *max = max.greater(other);
         }
     }
 }
@@ -142,10 +142,10 @@ fn block_stats<'s, T: Real>(
 ) -> &'s Stats<T> {
     let Scratch { gathered, lanes, stats } = scratch;
     let block = Block::of(x, rows.clone(), cols, gathered);
-    let dense = weights.is_none() && vectorized(|| dense_stats(block, lanes, stats));
+    let dense = weights.is_none() && vectorized(#[inline(always)] || dense_stats(block, lanes, stats));
     if !dense {
         let weights = weights.map(|weights| &weights[rows]);
-        vectorized(|| masked_stats(block, weights, stats));
+        vectorized(#[inline(always)] || masked_stats(block, weights, stats));
     }
     stats
 }
@@ -160,25 +160,26 @@ fn dense_stats<T: Real>(block: Block<'_, T>, lanes: &mut Stats<T>, stats: &mut S
     lanes.reset(wide.width);
     stats.reset(d);
 
-    for_each_four(wide, |rows, len| sum_and_range(rows, len, lanes));
-    for lane in 0..wide.width {
-        let j = lane % d;
-        stats.mean[j] += lanes.mean[lane];
-        stats.min[j] = lesser(stats.min[j], lanes.min[lane]);
-        stats.max[j] = greater(stats.max[j], lanes.max[lane]);
+    for_each_four(wide, #[inline(always)] |rows, len| sum_and_range(rows, len, lanes));
+    for ((sums, min), max) in lanes.mean.chunks(d).zip(lanes.min.chunks(d)).zip(lanes.max.chunks(d)) {
+        for j in 0..d {
+            stats.mean[j] += sums[j];
+            stats.min[j] = stats.min[j].lesser(min[j]);
+            stats.max[j] = stats.max[j].greater(max[j]);
+        }
     }
     if !stats.mean.iter().all(|sum| sum.is_finite()) {
         return false;
     }
     stats.mean.iter_mut().for_each(|mean| *mean /= n);
-    for (lane, mean) in lanes.mean.iter_mut().enumerate() {
-        *mean = stats.mean[lane % d];
-    }
+    lanes.mean.chunks_mut(d).for_each(|mean| mean.copy_from_slice(&stats.mean));
 
-    for_each_four(wide, |rows, len| squares_around_mean(rows, len, lanes));
-    for lane in 0..wide.width {
-        stats.mean_rest[lane % d] += lanes.mean_rest[lane];
-        stats.squares[lane % d] += lanes.squares[lane];
+    for_each_four(wide, #[inline(always)] |rows, len| squares_around_mean(rows, len, lanes));
+    for (lane_rest, lane_squares) in lanes.mean_rest.chunks(d).zip(lanes.squares.chunks(d)) {
+        for j in 0..d {
+            stats.mean_rest[j] += lane_rest[j];
+            stats.squares[j] += lane_squares[j];
+        }
     }
     for (rest, squares) in stats.mean_rest.iter_mut().zip(&mut stats.squares) {
         *squares = (*squares - *rest * *rest / n).max(0.0);
@@ -211,14 +212,14 @@ fn sum_and_range<T: Real>([a, b, c, e]: [&[T]; 4], n_rows: usize, lanes: &mut St
         let (b, c, e) = (&b[..width], &c[..width], &e[..width]);
         for j in 0..width {
             sums[j] += (a[j].into() + b[j].into()) + (c[j].into() + e[j].into());
-            min[j] = lesser(min[j], lesser(lesser(a[j], b[j]), lesser(c[j], e[j])));
-            max[j] = greater(max[j], greater(greater(a[j], b[j]), greater(c[j], e[j])));
+            min[j] = min[j].lesser(a[j].lesser(b[j]).lesser(c[j].lesser(e[j])));
+            max[j] = max[j].greater(a[j].greater(b[j]).greater(c[j].greater(e[j])));
         }
     } else {
         for j in 0..width {
             sums[j] += a[j].into();
-            min[j] = lesser(min[j], a[j]);
-            max[j] = greater(max[j], a[j]);
+            min[j] = min[j].lesser(a[j]);
+            max[j] = max[j].greater(a[j]);
         }
     }
 }
@@ -262,8 +263,8 @@ fn masked_stats<T: Real>(block: Block<'_, T>, weights: Option<&[T]>, stats: &mut
             sums[j] += if known { row_weight * value } else { 0.0 };
         }
         for ((min, max), &value) in stats.min.iter_mut().zip(&mut stats.max).zip(row) {
-            *min = lesser(*min, value);
-            *max = greater(*max, value);
+            *min = min.lesser(value);
+            *max = max.greater(value);
         }
     }
     for (mean, &weight) in stats.mean.iter_mut().zip(&stats.weight) {
@@ -283,18 +284,6 @@ fn masked_stats<T: Real>(block: Block<'_, T>, weights: Option<&[T]>, stats: &mut
         *squares -= *rest * share;
         *rest = share;
     }
-}
-
-/// The smaller; `first` if `other` is NaN.
-#[inline(always)]
-fn lesser<T: Real>(first: T, other: T) -> T {
-    if other < first { other } else { first }
-}
-
-/// The greater; `first` if `other` is NaN.
-#[inline(always)]
-fn greater<T: Real>(first: T, other: T) -> T {
-    if other > first { other } else { first }
 }
 
 /// The rounded sum and exactly what rounding lost (Knuth).

@@ -95,7 +95,7 @@ impl Tile {
         }
         product.resize(m * n, T::default());
         multiply(MatMut::from_row_major_slice_mut(product, m, n), lhs.transpose(), rhs, false);
-        vectorized(|| add_to(&mut self.sums, product));
+        vectorized(#[inline(always)] || add_to(&mut self.sums, product));
     }
 }
 
@@ -167,7 +167,7 @@ impl<T: Real> CentredRows<'_, T> {
             let cols = first..first + from.n_cols();
             let block = Block::of(from, rows.clone(), 0..from.n_cols(), gathered);
             let shift = &self.shift[cols.clone()];
-            vectorized(|| subtract(block, shift, into, self.width(), first));
+            vectorized(#[inline(always)] || subtract(block, shift, into, self.width(), first));
             first = cols.end;
         }
     }

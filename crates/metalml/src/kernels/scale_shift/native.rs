@@ -42,12 +42,12 @@ pub fn scale_shift<T: Real>(x: MatrixView<'_, T>, affine: &Affine, out: &mut [T]
         let rows = part(task, task_rows, x.n_rows());
         let infinite = if let Some((values, stride)) = in_rows(&x, rows.clone(), 0..d) {
             let block = Block { values, stride, width: d };
-            vectorized(|| map.apply(block, out))
+            vectorized(#[inline(always)] || map.apply(block, out))
         } else {
             out.chunks_mut(gather_rows * d).enumerate().fold(false, |infinite, (at, out)| {
                 let first = rows.start + at * gather_rows;
                 gather(&x, first..first + out.len() / d, 0..d, out);
-                infinite | vectorized(|| any_infinite(out) | map.apply_in_place(out))
+                infinite | vectorized(#[inline(always)] || any_infinite(out) | map.apply_in_place(out))
             })
         };
         if infinite {
@@ -68,13 +68,13 @@ pub fn scale_shift_in_place<T: Real>(values: &mut [T], affine: &Affine) -> bool 
     let step = (TASK_BYTES / (d * size_of::<T>())).max(1).next_multiple_of(map.together) * d;
     let infinite = map_tasks(work.div_ceil(step), work, |task| {
         let values = &values[part(task, step, work)];
-        vectorized(|| any_infinite(values))
+        vectorized(#[inline(always)] || any_infinite(values))
     });
     if infinite.contains(&true) {
         return true;
     }
     for_each_chunk(values, step, work, |_, values| {
-        vectorized(|| map.apply_in_place(values));
+        vectorized(#[inline(always)] || map.apply_in_place(values));
     });
     false
 }
