@@ -1,51 +1,15 @@
-//! How the native kernels walk a matrix: blocks that fit the cache, tasks whose sizes depend on the data alone.
-//!
-//! Block sizes and the order of merging never depend on the number of threads, so answers have the same bits on every
-//! machine of one instruction set. Only blocks that do not already lie in rows are copied.
+//! How the native kernels walk a matrix: blocks that fit the cache, copied only if they do not lie in rows already.
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::engine::Real;
 use crate::matrix::MatrixView;
-
-/// Elements of work below which waking another thread costs more than it saves.
-const SERIAL_WORK: usize = 1 << 16;
 
 /// Runs `work` compiled for the widest vectors this machine has. The closure and what it calls must be
 /// `#[inline(always)]`, or they stay compiled for the oldest machine of the architecture.
 #[inline(always)]
 pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
-}
-
-/// Whether `n_tasks` over `work` elements are worth more than one thread. Starts no thread pool when they are not.
-pub(crate) fn pays_threads(n_tasks: usize, work: usize) -> bool {
-    n_tasks > 1 && work >= SERIAL_WORK && rayon::current_num_threads() > 1
-}
-
-/// The results of all tasks, in their order; `work` is the number of elements they read altogether.
-pub(crate) fn map_tasks<R: Send>(n_tasks: usize, work: usize, task: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    if pays_threads(n_tasks, work) {
-        (0..n_tasks).into_par_iter().map(&task).collect()
-    } else {
-        (0..n_tasks).map(task).collect()
-    }
-}
-
-/// Calls `task` with each chunk of `values` and its number.
-pub(crate) fn for_each_chunk<T: Send>(
-    values: &mut [T],
-    chunk: usize,
-    work: usize,
-    task: impl Fn(usize, &mut [T]) + Sync,
-) {
-    if pays_threads(values.len().div_ceil(chunk), work) {
-        values.par_chunks_mut(chunk).enumerate().for_each(|(at, chunk)| task(at, chunk));
-    } else {
-        values.chunks_mut(chunk).enumerate().for_each(|(at, chunk)| task(at, chunk));
-    }
 }
 
 /// Part `at` when `0..len` is cut every `step`.

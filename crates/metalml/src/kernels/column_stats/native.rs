@@ -8,7 +8,8 @@
 use std::ops::Range;
 
 use crate::engine::Real;
-use crate::engine::native_rows::{Block, map_tasks, part, rows_side_by_side, vectorized};
+use crate::engine::native_rows::{Block, part, rows_side_by_side, vectorized};
+use crate::engine::native_threads::map_tasks;
 use crate::matrix::MatrixView;
 
 /// Bytes of a block: it is read twice, so it must stay in the second cache.

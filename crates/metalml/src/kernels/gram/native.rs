@@ -10,7 +10,8 @@ use faer::{MatMut, MatRef};
 
 use crate::engine::Real;
 use crate::engine::native_product::{multiply, multiply_lower};
-use crate::engine::native_rows::{Block, for_each_chunk, map_tasks, part, vectorized};
+use crate::engine::native_rows::{Block, part, vectorized};
+use crate::engine::native_threads::{for_each_chunk, map_tasks};
 use crate::matrix::MatrixView;
 
 /// Rows of a block: the length of a sum in the precision of the data.

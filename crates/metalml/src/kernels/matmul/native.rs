@@ -10,7 +10,8 @@ use faer::{MatMut, MatRef};
 
 use crate::engine::Real;
 use crate::engine::native_product::multiply;
-use crate::engine::native_rows::{for_each_chunk, gather, in_rows, map_tasks, part, vectorized};
+use crate::engine::native_rows::{gather, in_rows, part, vectorized};
+use crate::engine::native_threads::{for_each_chunk, map_tasks};
 use crate::matrix::MatrixView;
 
 mod stream;

@@ -4,9 +4,8 @@
 //! Short rows are laid side by side so that they fill whole vectors.
 
 use crate::engine::Real;
-use crate::engine::native_rows::{
-    Block, for_each_chunk, gather, in_rows, map_tasks, part, rows_side_by_side, vectorized,
-};
+use crate::engine::native_rows::{Block, gather, in_rows, part, rows_side_by_side, vectorized};
+use crate::engine::native_threads::{for_each_chunk, map_tasks};
 use crate::matrix::MatrixView;
 
 /// Bytes of the output that a task writes.
