@@ -1,5 +1,10 @@
 //! How the native kernels walk a matrix: blocks that fit the cache, copied only if they do not lie in rows already.
 
+#![expect(
+    clippy::inline_always,
+    reason = "what `vectorized` runs must be compiled where it is called"
+)]
+
 use std::ops::Range;
 
 use crate::engine::Real;
@@ -21,7 +26,11 @@ pub(crate) fn part(at: usize, step: usize, len: usize) -> Range<usize> {
 pub(crate) fn rows_side_by_side(d: usize) -> usize {
     const WIDE: usize = 128;
     const LANES: usize = 8;
-    if d >= WIDE { 1 } else { WIDE.div_ceil(d.max(1)).next_multiple_of(LANES) }
+    if d >= WIDE {
+        1
+    } else {
+        WIDE.div_ceil(d.max(1)).next_multiple_of(LANES)
+    }
 }
 
 /// A part of a matrix in row-major order: row `r` is `values[r * stride..][..width]`.
@@ -49,12 +58,20 @@ impl<'a, T: Real> Block<'a, T> {
         }
         scratch.resize(rows.len() * width, T::default());
         gather(x, rows, cols, scratch);
-        Block { values: scratch, stride: width, width }
+        Block {
+            values: scratch,
+            stride: width,
+            width,
+        }
     }
 
     /// How many rows.
     pub(crate) fn n_rows(&self) -> usize {
-        if self.values.is_empty() { 0 } else { (self.values.len() - self.width) / self.stride + 1 }
+        if self.values.is_empty() {
+            0
+        } else {
+            (self.values.len() - self.width) / self.stride + 1
+        }
     }
 }
 
@@ -68,7 +85,11 @@ pub(crate) fn in_rows<'a, T: Real>(
     if rows.is_empty() || width == 0 {
         return Some((&[], width.max(1)));
     }
-    let stride = if rows.len() == 1 { width as isize } else { x.row_stride() };
+    let stride = if rows.len() == 1 {
+        width as isize
+    } else {
+        x.row_stride()
+    };
     if (width > 1 && x.col_stride() != 1) || stride < width as isize {
         return None;
     }
@@ -89,7 +110,10 @@ pub(crate) fn gather<T: Real>(x: &MatrixView<'_, T>, rows: Range<usize>, cols: R
         for (row, into) in rows.zip(into.chunks_exact_mut(width)) {
             match x.row_slice(row) {
                 Some(values) => into.copy_from_slice(&values[cols.clone()]),
-                None => into.iter_mut().zip(cols.clone()).for_each(|(into, col)| *into = x.get(row, col)),
+                None => into
+                    .iter_mut()
+                    .zip(cols.clone())
+                    .for_each(|(into, col)| *into = x.get(row, col)),
             }
         }
         return;

@@ -1,5 +1,10 @@
 //! The element of the data.
 
+#![expect(
+    clippy::inline_always,
+    reason = "what `vectorized` runs must be compiled where it is called"
+)]
+
 use bytemuck::Pod;
 
 /// `f32` or `f64`.
@@ -19,7 +24,7 @@ pub trait Real:
     + std::ops::Div<Output = Self>
     + std::ops::AddAssign
 {
-    /// NumPy's name of the type.
+    /// `NumPy`'s name of the type.
     const NAME: &'static str;
     /// The distance from 1 to the next number.
     const EPSILON: f64;
@@ -28,8 +33,10 @@ pub trait Real:
     /// Neither NaN nor infinite.
     fn finite(self) -> bool;
     /// The smaller of two; the other one if one is NaN.
+    #[must_use]
     fn lesser(self, other: Self) -> Self;
     /// The greater of two; the other one if one is NaN.
+    #[must_use]
     fn greater(self, other: Self) -> Self;
 }
 

@@ -4,6 +4,11 @@
 //! at a time, and their products are summed in f64: closer to the truth than one f32 product of all rows. Few columns:
 //! each task takes a run of rows. Many columns: sums for each task would not fit, so tasks take tiles of the result.
 
+#![expect(
+    clippy::inline_always,
+    reason = "what `vectorized` runs must be compiled where it is called"
+)]
+
 use std::ops::Range;
 
 use faer::{MatMut, MatRef};
@@ -39,7 +44,12 @@ pub fn gram<T: Real>(
     y_shift: &[T],
     weights: Option<&[T]>,
 ) -> Vec<f64> {
-    let rows = CentredRows { x, y, shift: [x_shift, y_shift].concat(), weights };
+    let rows = CentredRows {
+        x,
+        y,
+        shift: [x_shift, y_shift].concat(),
+        weights,
+    };
     let (d, width) = (x.n_cols(), rows.width());
     let symmetric = if y.n_cols() <= FEW_TARGETS { width } else { d };
     let tiles = if d <= F64_COLS || x.n_rows().saturating_mul(d * width) <= F64_PRODUCTS {
@@ -67,7 +77,12 @@ pub fn gram<T: Real>(
 fn sum<T: Real, S: Real>(rows: &CentredRows<'_, T>, symmetric: usize) -> Vec<Tile> {
     let spans = SUMS_BYTES / (symmetric * rows.width() * size_of::<f64>()).max(1);
     if spans >= MIN_SPANS {
-        let span = rows.x.n_rows().div_ceil(spans.min(MAX_SPANS)).max(1).next_multiple_of(BLOCK_ROWS);
+        let span = rows
+            .x
+            .n_rows()
+            .div_ceil(spans.min(MAX_SPANS))
+            .max(1)
+            .next_multiple_of(BLOCK_ROWS);
         sum_by_rows::<T, S>(rows, symmetric, span)
     } else {
         sum_by_tiles::<T, S>(rows, symmetric)
@@ -100,14 +115,23 @@ impl Tile {
         let (m, n) = (self.rows.len(), self.cols.len());
         let lhs = block.weighted(self.rows.clone());
         let rhs = block.plain(self.cols.clone());
-        let multiply = if self.rows == self.cols { multiply_lower } else { multiply };
+        let multiply = if self.rows == self.cols {
+            multiply_lower
+        } else {
+            multiply
+        };
         if size_of::<S>() == size_of::<f64>() {
             let sums = bytemuck::cast_slice_mut(&mut self.sums);
             multiply(MatMut::from_row_major_slice_mut(sums, m, n), lhs.transpose(), rhs, true);
             return;
         }
         product.resize(m * n, S::default());
-        multiply(MatMut::from_row_major_slice_mut(product, m, n), lhs.transpose(), rhs, false);
+        multiply(
+            MatMut::from_row_major_slice_mut(product, m, n),
+            lhs.transpose(),
+            rhs,
+            false,
+        );
         vectorized(
             #[inline(always)]
             || add_to(&mut self.sums, product),
@@ -133,12 +157,16 @@ fn sum_by_rows<T: Real, S: Real>(rows: &CentredRows<'_, T>, symmetric: usize, sp
             block.n_rows = part.len();
             rows.centre(part, &mut gathered, &mut block.values);
             block.weigh(rows, first);
-            tiles.iter_mut().for_each(|tile| tile.add(&block, &mut product));
+            for tile in &mut tiles {
+                tile.add(&block, &mut product);
+            }
         }
         tiles
     });
     let add = |mut all: Vec<Tile>, span: Vec<Tile>| {
-        all.iter_mut().zip(span).for_each(|(tile, other)| add_to(&mut tile.sums, &other.sums));
+        all.iter_mut()
+            .zip(span)
+            .for_each(|(tile, other)| add_to(&mut tile.sums, &other.sums));
         all
     };
     spans.into_iter().reduce(add).unwrap_or_default()
@@ -157,7 +185,9 @@ fn sum_by_tiles<T: Real, S: Real>(rows: &CentredRows<'_, T>, symmetric: usize) -
         });
         block.weigh(rows, first);
         for_each_chunk(&mut tiles, 1, block.n_rows * d * width / 16, |_, tiles| {
-            tiles.iter_mut().for_each(|tile| tile.add(&block, &mut Vec::new()));
+            for tile in tiles {
+                tile.add(&block, &mut Vec::new());
+            }
         });
     }
     tiles
@@ -183,7 +213,10 @@ impl<T: Real> CentredRows<'_, T> {
             let cols = first..first + from.n_cols();
             let block = Block::of(from, rows.clone(), 0..from.n_cols(), gathered);
             let shift = &self.shift[cols.clone()];
-            vectorized(#[inline(always)] || subtract(block, shift, into, self.width(), first));
+            vectorized(
+                #[inline(always)]
+                || subtract(block, shift, into, self.width(), first),
+            );
             first = cols.end;
         }
     }
@@ -213,15 +246,24 @@ impl<S: Real> CentredBlock<S> {
     fn new<T: Real>(rows: &CentredRows<'_, T>) -> Self {
         let width = rows.width();
         let values = vec![S::default(); BLOCK_ROWS.min(rows.x.n_rows()) * width];
-        Self { n_rows: 0, width, times_weight: rows.weights.map(|_| values.clone()), values }
+        Self {
+            n_rows: 0,
+            width,
+            times_weight: rows.weights.map(|_| values.clone()),
+            values,
+        }
     }
 
     fn weigh<T: Real>(&mut self, rows: &CentredRows<'_, T>, first: usize) {
-        let (Some(weights), Some(into)) = (rows.weights, &mut self.times_weight) else { return };
+        let (Some(weights), Some(into)) = (rows.weights, &mut self.times_weight) else {
+            return;
+        };
         let rows = into.chunks_mut(self.width).zip(self.values.chunks(self.width));
         for ((into, values), &weight) in rows.zip(&weights[first..first + self.n_rows]) {
             let weight = S::from_f64(weight.into());
-            into.iter_mut().zip(values).for_each(|(into, &value)| *into = value * weight);
+            into.iter_mut()
+                .zip(values)
+                .for_each(|(into, &value)| *into = value * weight);
         }
     }
 

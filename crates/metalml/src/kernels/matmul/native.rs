@@ -44,7 +44,11 @@ pub fn matmul<T: Real>(
     let product = Product { a, a_shift, b };
     let streams = n <= stream::MAX_COLS;
     let work = m * k + k * n + m * k * n / 16;
-    let runs = if m * n <= TASK_RESULT { (k / RUN).clamp(1, MAX_RUNS) } else { 1 };
+    let runs = if m * n <= TASK_RESULT {
+        (k / RUN).clamp(1, MAX_RUNS)
+    } else {
+        1
+    };
     if runs > 1 {
         let run = k.div_ceil(runs);
         let parts = map_tasks(runs, work, |at| {
@@ -53,18 +57,25 @@ pub fn matmul<T: Real>(
             sums
         });
         let mut sums = vec![0.0; m * n];
-        parts.iter().for_each(|part| sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
+        for part in &parts {
+            sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
         write(&sums, bias, out);
         return;
     }
-    let task_rows = if streams { STREAM_TASK_ROWS } else { TASK_ROWS.min((TASK_RESULT / n).max(8)) };
+    let task_rows = if streams {
+        STREAM_TASK_ROWS
+    } else {
+        TASK_ROWS.min((TASK_RESULT / n).max(8))
+    };
     let direct = !streams && (k <= BLOCK_SUM || size_of::<T>() == size_of::<f64>());
     for_each_chunk(out, task_rows * n, work, |task, out| {
         let rows = part(task, task_rows, m);
         if direct {
             product.write_to(rows, 0..k, out);
             if let Some(bias) = bias {
-                out.chunks_exact_mut(n).for_each(|out| out.iter_mut().zip(bias).for_each(|(out, &bias)| *out += bias));
+                out.chunks_exact_mut(n)
+                    .for_each(|out| out.iter_mut().zip(bias).for_each(|(out, &bias)| *out += bias));
             }
         } else {
             let mut sums = vec![0.0; out.len()];
@@ -80,7 +91,10 @@ fn write<T: Real>(sums: &[f64], bias: Option<&[T]>, out: &mut [T]) {
         return;
     };
     for (sums, out) in sums.chunks_exact(bias.len()).zip(out.chunks_exact_mut(bias.len())) {
-        sums.iter().zip(bias).zip(out).for_each(|((&sum, &bias), out)| *out = T::from_f64(sum + bias.into()));
+        sums.iter()
+            .zip(bias)
+            .zip(out)
+            .for_each(|((&sum, &bias), out)| *out = T::from_f64(sum + bias.into()));
     }
 }
 
@@ -115,7 +129,11 @@ impl<T: Real> Product<'_, T> {
             out.fill(T::default());
         }
         let (k, a_lies, b_lies) = (self.b.n_rows(), lies(&self.a), lies(&self.b));
-        let block_sum = if b_lies && a_lies && self.a_shift.is_none() { k.max(1) } else { BLOCK_SUM };
+        let block_sum = if b_lies && a_lies && self.a_shift.is_none() {
+            k.max(1)
+        } else {
+            BLOCK_SUM
+        };
         let block_cols = if b_lies { n } else { BLOCK_COLS };
         for first in inner.clone().step_by(block_sum) {
             let inner_part = first..inner.end.min(first + block_sum);
@@ -153,14 +171,18 @@ fn operand<'s, T: Real>(
     scratch: &'s mut Vec<T>,
 ) -> MatRef<'s, T> {
     let (m, n) = (rows.len(), cols.len());
-    if shift.is_none() && let Some(part) = as_it_lies(from, rows.clone(), cols.clone()) {
+    if shift.is_none()
+        && let Some(part) = as_it_lies(from, rows.clone(), cols.clone())
+    {
         return part;
     }
     scratch.resize(m * n, T::default());
     gather(from, rows, cols, scratch);
     if let Some(shift) = shift {
         for row in scratch.chunks_exact_mut(n) {
-            row.iter_mut().zip(shift).for_each(|(value, &shift)| *value = *value - shift);
+            row.iter_mut()
+                .zip(shift)
+                .for_each(|(value, &shift)| *value = *value - shift);
         }
     }
     MatRef::from_row_major_slice(scratch, m, n)

@@ -3,6 +3,11 @@
 //! Where rows of `a` lie in order each is multiplied with the columns of `b`; where its columns do (a transpose), each
 //! column is added times its weight. Other layouts are gathered into rows, a block at a time.
 
+#![expect(
+    clippy::inline_always,
+    reason = "what `vectorized` runs must be compiled where it is called"
+)]
+
 use std::ops::Range;
 
 use super::Product;
@@ -29,7 +34,12 @@ pub(super) fn add_to<T: Real>(product: &Product<'_, T>, rows: Range<usize>, inne
     }
 }
 
-fn add_columns<T: Real, const N: usize>(product: &Product<'_, T>, rows: Range<usize>, inner: Range<usize>, sums: &mut [f64]) {
+fn add_columns<T: Real, const N: usize>(
+    product: &Product<'_, T>,
+    rows: Range<usize>,
+    inner: Range<usize>,
+    sums: &mut [f64],
+) {
     let (mut scratch, mut factors) = (Vec::new(), Vec::new());
     for first in rows.clone().step_by(BLOCK_ROWS) {
         let block_rows = first..rows.end.min(first + BLOCK_ROWS);
@@ -37,14 +47,29 @@ fn add_columns<T: Real, const N: usize>(product: &Product<'_, T>, rows: Range<us
         for first in inner.clone().step_by(BLOCK) {
             let inner = first..inner.end.min(first + BLOCK);
             Factors::<N>::fill(&mut factors, product, inner.clone());
-            let factors = Factors::<N> { values: &factors, len: inner.len() };
+            let factors = Factors::<N> {
+                values: &factors,
+                len: inner.len(),
+            };
             let columns = product.a.transposed();
-            if product.a.col_stride() != 1 && let Some((values, stride)) = in_rows(&columns, inner.clone(), block_rows.clone()) {
-                let block = Block { values, stride, width: block_rows.len() };
-                vectorized(#[inline(always)] || add_scaled_columns(block, factors, sums));
+            if product.a.col_stride() != 1
+                && let Some((values, stride)) = in_rows(&columns, inner.clone(), block_rows.clone())
+            {
+                let block = Block {
+                    values,
+                    stride,
+                    width: block_rows.len(),
+                };
+                vectorized(
+                    #[inline(always)]
+                    || add_scaled_columns(block, factors, sums),
+                );
             } else {
                 let block = Block::of(&product.a, block_rows.clone(), inner, &mut scratch);
-                vectorized(#[inline(always)] || add_dot_products(block, factors, sums));
+                vectorized(
+                    #[inline(always)]
+                    || add_dot_products(block, factors, sums),
+                );
             }
         }
     }
@@ -129,9 +154,9 @@ fn add_scaled_columns<T: Real, const N: usize>(block: Block<'_, T>, factors: Fac
     }
     for l in fours..factors.len {
         let (column, shift) = (column(l), factors.shift()[l]);
-        for j in 0..N {
+        for (j, totals) in totals.iter_mut().enumerate() {
             let factor = factors.column(j)[l];
-            for (total, &value) in totals[j].iter_mut().zip(column) {
+            for (total, &value) in totals.iter_mut().zip(column) {
                 *total += (value.into() - shift) * factor;
             }
         }
