@@ -5,5 +5,4 @@ pub(crate) mod native_rows;
 pub(crate) mod native_threads;
 mod real;
 
-pub use native_threads::with_helpers;
 pub use real::Real;

@@ -1,34 +1,17 @@
-//! How the native kernels share their work: the calling thread works too, with helpers from a pool.
+//! How the native kernels share their work: the calling thread works too, beside a team of helpers.
 //!
-//! A caller that sleeps while a pool works is moved about by the scheduler: on two cores both workers often land on one
-//! (measured: half the speed). So the caller stays and takes tasks as the helpers do. Tasks never depend on the number of
-//! threads and their results come back in order: answers have the same bits for any number.
+//! A caller that sleeps while a pool works is moved about by the scheduler, and both workers often land on one core
+//! (measured on two: half the speed). So the caller is itself a worker of its team: it takes tasks as the helpers do, and
+//! takes back what no helper has begun, so a busy machine costs no waiting; nor does a fork, which leaves helpers behind.
+//! Tasks never depend on the number of threads and results come back in order: the same bits for any number.
 
-use std::cell::RefCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use rayon::ThreadPool;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Elements of work below which waking another thread costs more than it saves.
-const SERIAL_WORK: usize = 1 << 16;
-
-thread_local! {
-    static HELPERS: RefCell<Option<Arc<ThreadPool>>> = const { RefCell::new(None) };
-}
-
-/// Runs `work` on this thread, which shares its tasks with `helpers`: a pool of one thread less than there are cores.
-/// Without this (and outside a pool) kernels run on the calling thread alone.
-pub fn with_helpers<R>(helpers: &Arc<ThreadPool>, work: impl FnOnce() -> R) -> R {
-    /// Puts the helpers from before back, also when `work` panics.
-    struct Restore(Option<Arc<ThreadPool>>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            HELPERS.replace(self.0.take());
-        }
-    }
-    let _restore = Restore(HELPERS.replace(Some(Arc::clone(helpers))));
-    work()
-}
+/// Elements of work (some 0.2 ms) below which waking another thread does not pay.
+const SERIAL_WORK: usize = 1 << 18;
 
 /// The results of all tasks, in their order; `work` is the number of elements they read altogether.
 pub(crate) fn map_tasks<R: Send>(n_tasks: usize, work: usize, task: impl Fn(usize) -> R + Sync) -> Vec<R> {
@@ -60,23 +43,41 @@ pub(crate) fn for_each_chunk<T: Send>(
 }
 
 /// Runs `work` on this thread and, at the same time, on as many helpers as there are and can be of use.
-fn share<'w>(n_tasks: usize, work: &'w (dyn Fn() + Sync)) {
-    let helpers = HELPERS.with_borrow(Clone::clone);
-    let in_pool = rayon::current_thread_index().is_some();
-    let n_helpers = match &helpers {
-        Some(pool) => pool.current_num_threads(),
-        None if in_pool => rayon::current_num_threads() - 1,
-        None => 0,
+fn share(n_tasks: usize, work: &(dyn Fn() + Sync)) {
+    let team = || {
+        let n_helpers = (rayon::current_num_threads() - 1).min(n_tasks - 1);
+        rayon::scope(|scope| {
+            (0..n_helpers).for_each(|_| scope.spawn(|_| work()));
+            work();
+        });
     };
-    let scope = |scope: &rayon::Scope<'w>| {
-        for _ in 0..n_helpers.min(n_tasks - 1) {
-            scope.spawn(move |_| work());
-        }
+    if rayon::current_thread_index().is_some() || join_team() {
+        team();
+    } else if let Some(pool) = shared_pool() {
+        pool.install(team);
+    } else {
         work();
-    };
-    match helpers {
-        Some(pool) => pool.in_place_scope(scope),
-        None if in_pool => rayon::in_place_scope(scope),
-        None => work(),
     }
+}
+
+/// Makes the first thread that asks a worker of a team of its own, for as long as it lives.
+fn join_team() -> bool {
+    static TAKEN: AtomicBool = AtomicBool::new(false);
+    !TAKEN.swap(true, Ordering::Relaxed) && ThreadPoolBuilder::new().use_current_thread().build().is_ok_and(keep)
+}
+
+/// The team lives on without its handle.
+fn keep(pool: ThreadPool) -> bool {
+    std::mem::forget(pool);
+    true
+}
+
+/// The pool of all other threads; none in a process forked from the one that made it.
+fn shared_pool() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<(u32, ThreadPool)>> = OnceLock::new();
+    let process = std::process::id();
+    let made = POOL.get_or_init(|| Some((process, ThreadPoolBuilder::new().build().ok()?)));
+    made.as_ref()
+        .filter(|(maker, _)| *maker == process)
+        .map(|(_, pool)| pool)
 }

@@ -21,9 +21,8 @@ use crate::matrix::MatrixView;
 
 /// Rows of a block: the length of a sum in the precision of the data.
 const BLOCK_ROWS: usize = 256;
-/// Columns, and products altogether, up to which f32 rows are multiplied in f64.
-const F64_COLS: usize = 128;
-const F64_PRODUCTS: usize = 1 << 27;
+/// Products up to which f32 rows are multiplied in f64: few rows do not average the rounding of f32 out.
+const F64_PRODUCTS: usize = 1 << 24;
 /// Rows that are centred at once when a block is shared among threads.
 const STRIP_ROWS: usize = 16;
 /// Targets up to this many join the symmetric half, at the price of their own products.
@@ -52,7 +51,7 @@ pub fn gram<T: Real>(
     };
     let (d, width) = (x.n_cols(), rows.width());
     let symmetric = if y.n_cols() <= FEW_TARGETS { width } else { d };
-    let tiles = if d <= F64_COLS || x.n_rows().saturating_mul(d * width) <= F64_PRODUCTS {
+    let tiles = if x.n_rows().saturating_mul(d * width) <= F64_PRODUCTS {
         sum::<T, f64>(&rows, symmetric)
     } else {
         sum::<T, T>(&rows, symmetric)

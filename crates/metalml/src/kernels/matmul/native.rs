@@ -180,9 +180,7 @@ fn operand<'s, T: Real>(
     gather(from, rows, cols, scratch);
     if let Some(shift) = shift {
         for row in scratch.chunks_exact_mut(n) {
-            row.iter_mut()
-                .zip(shift)
-                .for_each(|(value, &shift)| *value = *value - shift);
+            row.iter_mut().zip(shift).for_each(|(value, &shift)| *value -= shift);
         }
     }
     MatRef::from_row_major_slice(scratch, m, n)
