@@ -13,5 +13,6 @@ pub mod run;
 pub mod self_test;
 pub mod solvers;
 pub mod testing;
+mod threads;
 
 pub use error::{Error, Result};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::device::{Device, in_pool};
+use crate::device::Device;
 use crate::engine::{Border, Gpu, Native};
 use crate::kernels::{Engine, Family};
 use crate::matrix::HostMatrix;
@@ -30,9 +30,9 @@ pub enum Target {
 }
 
 impl Target {
-    /// Run a job there, on this process's threads.
+    /// Run a job there.
     pub fn run<'a, J: Job<'a>>(&'a self, job: J) -> Result<J::Output> {
-        in_pool(|| match self {
+        match self {
             Self::Native => match job.element_of() {
                 HostMatrix::F32(_) => job.run(&Native::<f32>::new()),
                 HostMatrix::F64(_) => job.run(&Native::<f64>::new()),
@@ -43,6 +43,6 @@ impl Target {
                 }
                 job.run(&Gpu::new(device))
             }
-        })
+        }
     }
 }

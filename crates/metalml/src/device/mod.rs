@@ -17,5 +17,5 @@ pub use array::{Array, Bindings, Kernel, Pair, Slot};
 pub use open::{Counts, Device, Limits, Options};
 pub use recording::Pending;
 pub(crate) use recording::Recording;
-pub use registry::{in_pool, open};
+pub use registry::open;
 pub use trust::Verdict;

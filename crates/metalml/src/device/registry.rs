@@ -1,8 +1,8 @@
-//! What one process holds: its devices, and its threads. A forked child starts with none of its own and never touches its parent's.
+//! What one process holds: its devices. A forked child starts with none of its own and never touches its parent's.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::adapters::{Kind, Request};
 use super::open::{Device, Options};
@@ -14,7 +14,6 @@ struct Process {
     after_gpu: bool,
     opened: AtomicBool,
     devices: Mutex<HashMap<Request, Arc<Device>>>,
-    threads: OnceLock<Option<rayon::ThreadPool>>,
 }
 
 static CURRENT: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
@@ -35,7 +34,6 @@ fn process() -> &'static Process {
         after_gpu,
         opened: AtomicBool::new(false),
         devices: Mutex::default(),
-        threads: OnceLock::new(),
     }));
     match CURRENT.compare_exchange(seen, fresh, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: as above; `fresh` is leaked from here on.
@@ -71,18 +69,4 @@ pub fn open(request: &Request) -> Result<Arc<Device>> {
     }
     devices.insert(request.clone(), device.clone());
     Ok(device)
-}
-
-/// Run `work` on this process's own threads, as many as `METALML_NUM_THREADS` or `RAYON_NUM_THREADS` say, else one a core.
-pub fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    let build = || {
-        let threads = std::env::var("METALML_NUM_THREADS").ok().and_then(|value| value.parse().ok()).unwrap_or(0);
-        let name = |i| format!("metalml-{i}");
-        rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().ok()
-    };
-    match process().threads.get_or_init(build) {
-        Some(threads) => threads.install(work),
-        // No thread could be started: rayon then works on the calling one.
-        None => work(),
-    }
 }

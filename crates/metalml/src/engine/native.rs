@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use bytemuck::Pod;
-use rayon::prelude::*;
 
+use super::native_rows::vectorized;
 use super::{Border, Input, Real, Rows, Shape, Storage};
 use crate::matrix::{HostMatrix, HostMatrixMut, MatrixView, MatrixViewMut};
+use crate::threads::map_tasks;
 use crate::{Error, Result};
 
 /// The CPU, computing in `T`.
@@ -181,8 +182,9 @@ fn all_welcome<T: Real>(view: MatrixView<'_, T>, nan: bool) -> bool {
         let rows = view.rows(start..(start + rows_per_share).min(view.n_rows()));
         let mut scratch = Vec::new();
         // A sum would be quicker to look at, were it not for sums that overflow.
-        rows.packed(&mut scratch).iter().fold(true, |all, &value| all & (value.finite() | (nan & value.nan())))
+        let values = rows.packed(&mut scratch);
+        vectorized(#[inline(always)] || values.iter().fold(true, |all, &value| all & (value.finite() | (nan & value.nan()))))
     };
-    let starts = (0..view.n_rows()).into_par_iter().step_by(rows_per_share);
-    if view.n_rows() <= rows_per_share { view.n_rows() == 0 || welcome(0) } else { starts.all(welcome) }
+    let n_shares = view.n_rows().div_ceil(rows_per_share);
+    map_tasks(n_shares, view.n_rows() * view.n_cols(), |share| welcome(share * rows_per_share)).into_iter().all(|all| all)
 }

@@ -16,7 +16,17 @@ pub(crate) fn multiply<T: Real>(into: MatMut<'_, T>, lhs: MatRef<'_, T>, rhs: Ma
 pub(crate) fn multiply_lower<T: Real>(into: MatMut<'_, T>, lhs: MatRef<'_, T>, rhs: MatRef<'_, T>, add: bool) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     let one = T::from_f64(1.0);
-    triangular::matmul(into, TriangularLower, accumulate(add), lhs, Rectangular, rhs, Rectangular, one, Par::Seq);
+    triangular::matmul(
+        into,
+        TriangularLower,
+        accumulate(add),
+        lhs,
+        Rectangular,
+        rhs,
+        Rectangular,
+        one,
+        Par::Seq,
+    );
 }
 
 fn accumulate(add: bool) -> Accum {

@@ -1,10 +1,12 @@
 //! Between the caller's memory and staging buffers: all threads, and what the copy sees of the values on its way.
 
-use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
 use wgpu::WriteOnly;
 
 use crate::engine::Real;
 use crate::matrix::{MatrixView, MatrixViewMut};
+use crate::threads::for_each_chunk;
 
 /// What a copy met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,10 +57,19 @@ pub(crate) fn fill_rows<T: Source>(view: MatrixView<'_, T>, ld: usize, mut to: W
             shares.push((rows, Part(part)));
         }
     }
-    shares.into_par_iter().map(|(rows, part)| fill_share(&rows, ld, part)).reduce(Found::default, Found::or)
+    let found = Mutex::new(Found::default());
+    let work = view.n_rows() * ld;
+    for_each_chunk(&mut shares, 1, work, |_, shares| {
+        for (rows, part) in shares {
+            let seen = fill_share(rows, ld, part);
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            *found = found.or(seen);
+        }
+    });
+    found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn fill_share<T: Source>(rows: &MatrixView<'_, T>, ld: usize, Part(mut to): Part<'_>) -> Found {
+fn fill_share<T: Source>(rows: &MatrixView<'_, T>, ld: usize, Part(to): &mut Part<'_>) -> Found {
     let mut found = Found::default();
     let mut scratch = Vec::new();
     if ld == rows.n_cols()
@@ -85,8 +96,9 @@ fn fill_share<T: Source>(rows: &MatrixView<'_, T>, ld: usize, Part(mut to): Part
 pub(crate) fn collect_rows<T: Source>(from: &[f32], ld: usize, out: &mut MatrixViewMut<'_, T>) {
     let n_cols = out.n_cols();
     let rows_per_share = (SHARE / ld.max(1)).max(1);
-    let shares = from.par_chunks(rows_per_share * ld).zip(out.values().par_chunks_mut(rows_per_share * n_cols));
-    shares.for_each(|(from, to)| {
+    for_each_chunk(out.values(), rows_per_share * n_cols, from.len(), |share, to| {
+        let start = share * rows_per_share * ld;
+        let from = &from[start..start + to.len() / n_cols * ld];
         if ld == n_cols {
             T::store(from, to);
         } else {

@@ -1,14 +1,21 @@
 //! Mean, squares around it, count and range of each column, in one reading of the matrix.
 //!
 //! Each block of rows stays in the cache while it is read twice: for its mean, then for the squares around that mean,
-//! corrected by what rounding left in the mean (the corrected two-pass form). Blocks merge by the pairwise rule of Chan,
-//! Golub and LeVeque (1979; The American Statistician 37, 1983). A mean is held as a pair of f64, so neither an offset
-//! nor an outlier costs digits. A block whose sums are finite holds no NaN: only the others are read with a mask.
+//! corrected by what rounding left in the mean (the corrected two-pass form). Blocks merge in a fixed order by the rule of
+//! Chan and others (1979, "Updating formulae and a pairwise algorithm"; 1983, The American Statistician 37). A mean is
+//! held as a pair of f64, so neither an offset nor an outlier costs digits. A block whose sums are finite holds no NaN:
+//! only the others are read with a mask.
+
+#![expect(
+    clippy::inline_always,
+    reason = "what `vectorized` runs must be compiled where it is called"
+)]
 
 use std::ops::Range;
 
 use crate::engine::Real;
-use crate::engine::native_rows::{Block, map_tasks, part, rows_side_by_side, vectorized};
+use crate::engine::native_rows::{Block, part, rows_side_by_side, vectorized};
+use crate::threads::map_tasks;
 use crate::matrix::MatrixView;
 
 /// Bytes of a block: it is read twice, so it must stay in the second cache.
@@ -26,10 +33,13 @@ const MAX_TASKS: usize = 512;
 pub fn column_stats<T: Real>(x: MatrixView<'_, T>, weights: Option<&[T]>, shift: &[T]) -> (Vec<f64>, Vec<T>) {
     let (n, d) = (x.n_rows(), x.n_cols());
     let n_tiles = d.div_ceil(BLOCK_COLS);
-    let tile_width = d.min(BLOCK_COLS).max(1);
+    let tile_width = d.clamp(1, BLOCK_COLS);
     let block_rows = (BLOCK_BYTES / (tile_width * size_of::<T>())).next_multiple_of(rows_side_by_side(d));
     let most_spans = (MAX_TASKS / n_tiles.max(1)).max(1);
-    let span = n.div_ceil(most_spans).next_multiple_of(block_rows).max(TASK_BLOCKS * block_rows);
+    let span = n
+        .div_ceil(most_spans)
+        .next_multiple_of(block_rows)
+        .max(TASK_BLOCKS * block_rows);
     let n_spans = n.div_ceil(span);
 
     let parts = map_tasks(n_spans * n_tiles, n * d, |task| {
@@ -40,7 +50,10 @@ pub fn column_stats<T: Real>(x: MatrixView<'_, T>, weights: Option<&[T]>, shift:
         for first in rows.clone().step_by(block_rows) {
             let rows = first..rows.end.min(first + block_rows);
             let block = block_stats(&x, rows, cols.clone(), weights, &mut scratch);
-            vectorized(|| all.merge(block));
+            vectorized(
+                #[inline(always)]
+                || all.merge(block),
+            );
         }
         all
     });
@@ -51,12 +64,22 @@ pub fn column_stats<T: Real>(x: MatrixView<'_, T>, weights: Option<&[T]>, shift:
     for (tile, spans) in parts.chunks(n_spans.max(1)).enumerate() {
         let cols = part(tile, BLOCK_COLS, d);
         let mut all = Stats::new(cols.len());
-        spans.iter().for_each(|span| all.merge(span));
+        for span in spans {
+            all.merge(span);
+        }
         for (j, col) in cols.enumerate() {
             let weighs = all.weight[j] != 0.0;
             let mean = (all.mean[j] - shift[col].into()) + all.mean_rest[j];
-            let results = [all.weight[j], if weighs { mean } else { 0.0 }, all.squares[j], all.count[j]];
-            results.into_iter().enumerate().for_each(|(run, value)| sums[run * d + col] = value);
+            let results = [
+                all.weight[j],
+                if weighs { mean } else { 0.0 },
+                all.squares[j],
+                all.count[j],
+            ];
+            results
+                .into_iter()
+                .enumerate()
+                .for_each(|(run, value)| sums[run * d + col] = value);
             range[col] = all.min[j];
             range[d + col] = all.max[j];
         }
@@ -86,7 +109,13 @@ impl<T: Real> Stats<T> {
 
     /// Of no rows.
     fn reset(&mut self, width: usize) {
-        for sums in [&mut self.weight, &mut self.count, &mut self.mean, &mut self.mean_rest, &mut self.squares] {
+        for sums in [
+            &mut self.weight,
+            &mut self.count,
+            &mut self.mean,
+            &mut self.mean_rest,
+            &mut self.squares,
+        ] {
             sums.clear();
             sums.resize(width, 0.0);
         }
@@ -96,20 +125,29 @@ impl<T: Real> Stats<T> {
         }
     }
 
-    /// Takes in other rows (Chan, Golub and LeVeque 1983, eq. 1.5).
+    /// Takes in other rows, by Chan's rule.
     #[inline(always)]
     fn merge(&mut self, other: &Self) {
         let width = self.weight.len();
-        let [weight, count, mean, rest, squares] =
-            [&mut self.weight, &mut self.count, &mut self.mean, &mut self.mean_rest, &mut self.squares]
-                .map(|sums| &mut sums[..width]);
+        let [weight, count, mean, rest, squares] = [
+            &mut self.weight,
+            &mut self.count,
+            &mut self.mean,
+            &mut self.mean_rest,
+            &mut self.squares,
+        ]
+        .map(|sums| &mut sums[..width]);
         for j in 0..width {
             let total = weight[j] + other.weight[j];
             let share = if total == 0.0 { 0.0 } else { other.weight[j] / total };
             let apart = (other.mean[j] - mean[j]) + (other.mean_rest[j] - rest[j]);
             let (moved, lost) = two_sum(mean[j], apart * share);
             let first = weight[j] == 0.0;
-            let between = if first { 0.0 } else { apart * apart * (weight[j] * share) };
+            let between = if first {
+                0.0
+            } else {
+                apart * apart * (weight[j] * share)
+            };
             mean[j] = if first { other.mean[j] } else { moved };
             rest[j] = if first { other.mean_rest[j] } else { rest[j] + lost };
             squares[j] += other.squares[j] + between;
@@ -117,10 +155,10 @@ impl<T: Real> Stats<T> {
             count[j] += other.count[j];
         }
         for (min, &other) in self.min.iter_mut().zip(&other.min) {
-            *min = lesser(*min, other);
+            *min = min.lesser(other);
         }
         for (max, &other) in self.max.iter_mut().zip(&other.max) {
-            *max = greater(*max, other);
+            *max = max.greater(other);
         }
     }
 }
@@ -142,10 +180,17 @@ fn block_stats<'s, T: Real>(
 ) -> &'s Stats<T> {
     let Scratch { gathered, lanes, stats } = scratch;
     let block = Block::of(x, rows.clone(), cols, gathered);
-    let dense = weights.is_none() && vectorized(|| dense_stats(block, lanes, stats));
+    let dense = weights.is_none()
+        && vectorized(
+            #[inline(always)]
+            || dense_stats(block, lanes, stats),
+        );
     if !dense {
         let weights = weights.map(|weights| &weights[rows]);
-        vectorized(|| masked_stats(block, weights, stats));
+        vectorized(
+            #[inline(always)]
+            || masked_stats(block, weights, stats),
+        );
     }
     stats
 }
@@ -156,29 +201,45 @@ fn dense_stats<T: Real>(block: Block<'_, T>, lanes: &mut Stats<T>, stats: &mut S
     let d = block.width;
     let n = block.n_rows() as f64;
     let together = if block.stride == d { rows_side_by_side(d) } else { 1 };
-    let wide = Block { values: block.values, stride: block.stride * together, width: d * together };
+    let wide = Block {
+        values: block.values,
+        stride: block.stride * together,
+        width: d * together,
+    };
     lanes.reset(wide.width);
     stats.reset(d);
 
-    for_each_four(wide, |rows, len| sum_and_range(rows, len, lanes));
-    for lane in 0..wide.width {
-        let j = lane % d;
-        stats.mean[j] += lanes.mean[lane];
-        stats.min[j] = lesser(stats.min[j], lanes.min[lane]);
-        stats.max[j] = greater(stats.max[j], lanes.max[lane]);
+    for_each_four(
+        wide,
+        #[inline(always)]
+        |rows, len| sum_and_range(rows, len, lanes),
+    );
+    for ((sums, min), max) in lanes.mean.chunks(d).zip(lanes.min.chunks(d)).zip(lanes.max.chunks(d)) {
+        for j in 0..d {
+            stats.mean[j] += sums[j];
+            stats.min[j] = stats.min[j].lesser(min[j]);
+            stats.max[j] = stats.max[j].greater(max[j]);
+        }
     }
     if !stats.mean.iter().all(|sum| sum.is_finite()) {
         return false;
     }
     stats.mean.iter_mut().for_each(|mean| *mean /= n);
-    for (lane, mean) in lanes.mean.iter_mut().enumerate() {
-        *mean = stats.mean[lane % d];
-    }
+    lanes
+        .mean
+        .chunks_mut(d)
+        .for_each(|mean| mean.copy_from_slice(&stats.mean));
 
-    for_each_four(wide, |rows, len| squares_around_mean(rows, len, lanes));
-    for lane in 0..wide.width {
-        stats.mean_rest[lane % d] += lanes.mean_rest[lane];
-        stats.squares[lane % d] += lanes.squares[lane];
+    for_each_four(
+        wide,
+        #[inline(always)]
+        |rows, len| squares_around_mean(rows, len, lanes),
+    );
+    for (lane_rest, lane_squares) in lanes.mean_rest.chunks(d).zip(lanes.squares.chunks(d)) {
+        for j in 0..d {
+            stats.mean_rest[j] += lane_rest[j];
+            stats.squares[j] += lane_squares[j];
+        }
     }
     for (rest, squares) in stats.mean_rest.iter_mut().zip(&mut stats.squares) {
         *squares = (*squares - *rest * *rest / n).max(0.0);
@@ -192,7 +253,11 @@ fn dense_stats<T: Real>(block: Block<'_, T>, lanes: &mut Stats<T>, stats: &mut S
 /// Calls `step` with four rows and their length, while there are four; then with one, the others being empty.
 #[inline(always)]
 fn for_each_four<'a, T: Real>(block: Block<'a, T>, mut step: impl FnMut([&'a [T]; 4], usize)) {
-    let Block { mut values, stride, width } = block;
+    let Block {
+        mut values,
+        stride,
+        width,
+    } = block;
     while values.len() >= 3 * stride + width {
         step(std::array::from_fn(|r| &values[r * stride..r * stride + width]), 4);
         values = &values[values.len().min(4 * stride)..];
@@ -206,19 +271,23 @@ fn for_each_four<'a, T: Real>(block: Block<'a, T>, mut step: impl FnMut([&'a [T]
 #[inline(always)]
 fn sum_and_range<T: Real>([a, b, c, e]: [&[T]; 4], n_rows: usize, lanes: &mut Stats<T>) {
     let width = a.len();
-    let (sums, min, max) = (&mut lanes.mean[..width], &mut lanes.min[..width], &mut lanes.max[..width]);
+    let (sums, min, max) = (
+        &mut lanes.mean[..width],
+        &mut lanes.min[..width],
+        &mut lanes.max[..width],
+    );
     if n_rows == 4 {
         let (b, c, e) = (&b[..width], &c[..width], &e[..width]);
         for j in 0..width {
             sums[j] += (a[j].into() + b[j].into()) + (c[j].into() + e[j].into());
-            min[j] = lesser(min[j], lesser(lesser(a[j], b[j]), lesser(c[j], e[j])));
-            max[j] = greater(max[j], greater(greater(a[j], b[j]), greater(c[j], e[j])));
+            min[j] = min[j].lesser(a[j].lesser(b[j]).lesser(c[j].lesser(e[j])));
+            max[j] = max[j].greater(a[j].greater(b[j]).greater(c[j].greater(e[j])));
         }
     } else {
         for j in 0..width {
             sums[j] += a[j].into();
-            min[j] = lesser(min[j], a[j]);
-            max[j] = greater(max[j], a[j]);
+            min[j] = min[j].lesser(a[j]);
+            max[j] = max[j].greater(a[j]);
         }
     }
 }
@@ -226,7 +295,11 @@ fn sum_and_range<T: Real>([a, b, c, e]: [&[T]; 4], n_rows: usize, lanes: &mut St
 #[inline(always)]
 fn squares_around_mean<T: Real>([a, b, c, e]: [&[T]; 4], n_rows: usize, lanes: &mut Stats<T>) {
     let width = a.len();
-    let (mean, rest, squares) = (&lanes.mean[..width], &mut lanes.mean_rest[..width], &mut lanes.squares[..width]);
+    let (mean, rest, squares) = (
+        &lanes.mean[..width],
+        &mut lanes.mean_rest[..width],
+        &mut lanes.squares[..width],
+    );
     if n_rows == 4 {
         let (b, c, e) = (&b[..width], &c[..width], &e[..width]);
         for j in 0..width {
@@ -249,7 +322,11 @@ fn masked_stats<T: Real>(block: Block<'_, T>, weights: Option<&[T]>, stats: &mut
     stats.reset(block.width);
     let rows = || {
         let weight = move |r: usize| weights.map_or(1.0, |weights| weights[r].into());
-        block.values.chunks(block.stride).enumerate().map(move |(r, row)| (weight(r), &row[..block.width]))
+        block
+            .values
+            .chunks(block.stride)
+            .enumerate()
+            .map(move |(r, row)| (weight(r), &row[..block.width]))
     };
     for (row_weight, row) in rows() {
         let [weight, count, sums] =
@@ -262,8 +339,8 @@ fn masked_stats<T: Real>(block: Block<'_, T>, weights: Option<&[T]>, stats: &mut
             sums[j] += if known { row_weight * value } else { 0.0 };
         }
         for ((min, max), &value) in stats.min.iter_mut().zip(&mut stats.max).zip(row) {
-            *min = lesser(*min, value);
-            *max = greater(*max, value);
+            *min = min.lesser(value);
+            *max = max.greater(value);
         }
     }
     for (mean, &weight) in stats.mean.iter_mut().zip(&stats.weight) {
@@ -273,7 +350,11 @@ fn masked_stats<T: Real>(block: Block<'_, T>, weights: Option<&[T]>, stats: &mut
         let (rest, squares) = (&mut stats.mean_rest[..row.len()], &mut stats.squares[..row.len()]);
         for j in 0..row.len() {
             let apart = row[j].into() - stats.mean[j];
-            let apart = if apart.is_nan() && row[j].into().is_nan() { 0.0 } else { apart };
+            let apart = if apart.is_nan() && row[j].into().is_nan() {
+                0.0
+            } else {
+                apart
+            };
             rest[j] += row_weight * apart;
             squares[j] += row_weight * (apart * apart);
         }
@@ -283,18 +364,6 @@ fn masked_stats<T: Real>(block: Block<'_, T>, weights: Option<&[T]>, stats: &mut
         *squares -= *rest * share;
         *rest = share;
     }
-}
-
-/// The smaller; `first` if `other` is NaN.
-#[inline(always)]
-fn lesser<T: Real>(first: T, other: T) -> T {
-    if other < first { other } else { first }
-}
-
-/// The greater; `first` if `other` is NaN.
-#[inline(always)]
-fn greater<T: Real>(first: T, other: T) -> T {
-    if other > first { other } else { first }
 }
 
 /// The rounded sum and exactly what rounding lost (Knuth).

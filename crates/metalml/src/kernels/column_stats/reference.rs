@@ -7,7 +7,11 @@ pub fn column_stats(x: &[f64], weights: Option<&[f64]>, shift: &[f64]) -> (Vec<f
     let mut range = [vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]].concat();
     for j in 0..d {
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-        let rows = || (0..x.len() / d).map(|i| (weight(i), x[i * d + j])).filter(|(_, value)| !value.is_nan());
+        let rows = || {
+            (0..x.len() / d)
+                .map(|i| (weight(i), x[i * d + j]))
+                .filter(|(_, value)| !value.is_nan())
+        };
         let total: f64 = rows().map(|(weight, _)| weight).sum();
         sums[j] = total;
         sums[3 * d + j] = rows().count() as f64;
@@ -15,7 +19,9 @@ pub fn column_stats(x: &[f64], weights: Option<&[f64]>, shift: &[f64]) -> (Vec<f
             // The shift is taken off first, so that an offset costs no digits.
             let mean = rows().map(|(weight, value)| weight * (value - shift[j])).sum::<f64>() / total;
             sums[d + j] = mean;
-            sums[2 * d + j] = rows().map(|(weight, value)| weight * (value - shift[j] - mean).powi(2)).sum();
+            sums[2 * d + j] = rows()
+                .map(|(weight, value)| weight * (value - shift[j] - mean).powi(2))
+                .sum();
         }
         range[j] = rows().map(|(_, value)| value).fold(f64::INFINITY, f64::min);
         range[d + j] = rows().map(|(_, value)| value).fold(f64::NEG_INFINITY, f64::max);

@@ -1,7 +1,8 @@
-//! `(a - shift) b + bias`: tiles of the result, each the sum of products of blocks; transposes are strides.
+//! `(a - shift) b + bias`: tiles of the result, each on one thread; transposes are strides.
 //!
-//! f32 blocks multiply in f32 and add up in f64. Few columns in `b` (a prediction, a gradient) make the product a stream
-//! of `a`, which has its own loops, all in f64. A long sum into a small result is cut in runs that are added in order.
+//! Few columns in `b` (a prediction, a gradient) make the product a stream of `a`, with loops of its own, in f64
+//! (`stream`). Otherwise blocks multiply in the precision of the data; f32 sums longer than a block add up in f64. A long
+//! sum into a small result is cut in runs, which are added in order.
 
 use std::ops::Range;
 
@@ -9,20 +10,24 @@ use faer::{MatMut, MatRef};
 
 use crate::engine::Real;
 use crate::engine::native_product::multiply;
-use crate::engine::native_rows::{Block, for_each_chunk, gather, in_rows, map_tasks, part, vectorized};
+use crate::engine::native_rows::{gather, in_rows, part, vectorized};
+use crate::threads::{for_each_chunk, map_tasks};
 use crate::matrix::MatrixView;
 
-/// Columns of `b` up to which the product is a stream of `a`.
-const FEW_COLS: usize = 8;
-/// Sides of a tile of the result, and the length of a sum in the precision of the data.
-const TILE_ROWS: usize = 128;
-const TILE_COLS: usize = 256;
-const TILE_SUM: usize = 256;
+mod stream;
+
+/// Rows of the result that a task makes.
+const TASK_ROWS: usize = 128;
+const STREAM_TASK_ROWS: usize = 512;
+/// Elements of the result that a task makes, about: bounds its scratch memory.
+const TASK_RESULT: usize = 1 << 17;
+/// Length of an f32 sum before it is added up in f64, and of the part of a sum that is gathered at once.
+const BLOCK_SUM: usize = 256;
+/// Columns of the result that are made at once where `b` must be gathered.
+const BLOCK_COLS: usize = 256;
 /// Length of a run of the inner dimension, and how many there may be.
 const RUN: usize = 4096;
 const MAX_RUNS: usize = 16;
-/// Elements of the result up to which its sums are cut in runs.
-const SMALL_RESULT: usize = 4 * TILE_ROWS * TILE_COLS;
 
 /// Writes `(a - 1 a_shift^T) b + 1 bias^T`, row-major, to `out`.
 pub fn matmul<T: Real>(
@@ -37,33 +42,59 @@ pub fn matmul<T: Real>(
         return;
     }
     let product = Product { a, a_shift, b };
-    let runs = if m * n <= SMALL_RESULT { (k / RUN).clamp(1, MAX_RUNS) } else { 1 };
+    let streams = n <= stream::MAX_COLS;
+    let work = m * k + k * n + m * k * n / 16;
+    let runs = if m * n <= TASK_RESULT {
+        (k / RUN).clamp(1, MAX_RUNS)
+    } else {
+        1
+    };
     if runs > 1 {
         let run = k.div_ceil(runs);
-        let parts = map_tasks(runs, m * k + k * n, |at| {
+        let parts = map_tasks(runs, work, |at| {
             let mut sums = vec![0.0; m * n];
-            product.add_tiles(0..m, part(at, run, k), &mut sums);
+            product.add_to(0..m, part(at, run, k), &mut sums);
             sums
         });
         let mut sums = vec![0.0; m * n];
-        parts.iter().for_each(|part| sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
-        write(&sums, bias, n, out);
+        for part in &parts {
+            sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        write(&sums, bias, out);
         return;
     }
-    let tile_rows = TILE_ROWS.min((SMALL_RESULT / n).max(8));
-    for_each_chunk(out, tile_rows * n, m * k + m * n, |tile, out| {
-        let mut sums = vec![0.0; out.len()];
-        product.add_tiles(part(tile, tile_rows, m), 0..k, &mut sums);
-        write(&sums, bias, n, out);
+    let task_rows = if streams {
+        STREAM_TASK_ROWS
+    } else {
+        TASK_ROWS.min((TASK_RESULT / n).max(8))
+    };
+    let direct = !streams && (k <= BLOCK_SUM || size_of::<T>() == size_of::<f64>());
+    for_each_chunk(out, task_rows * n, work, |task, out| {
+        let rows = part(task, task_rows, m);
+        if direct {
+            product.write_to(rows, 0..k, out);
+            if let Some(bias) = bias {
+                out.chunks_exact_mut(n)
+                    .for_each(|out| out.iter_mut().zip(bias).for_each(|(out, &bias)| *out += bias));
+            }
+        } else {
+            let mut sums = vec![0.0; out.len()];
+            product.add_to(rows, 0..k, &mut sums);
+            write(&sums, bias, out);
+        }
     });
 }
 
-fn write<T: Real>(sums: &[f64], bias: Option<&[T]>, n: usize, out: &mut [T]) {
-    for (sums, out) in sums.chunks_exact(n).zip(out.chunks_exact_mut(n)) {
-        match bias {
-            Some(bias) => sums.iter().zip(bias).zip(out).for_each(|((&sum, &bias), out)| *out = T::from_f64(sum + bias.into())),
-            None => sums.iter().zip(out).for_each(|(&sum, out)| *out = T::from_f64(sum)),
-        }
+fn write<T: Real>(sums: &[f64], bias: Option<&[T]>, out: &mut [T]) {
+    let Some(bias) = bias else {
+        sums.iter().zip(out).for_each(|(&sum, out)| *out = T::from_f64(sum));
+        return;
+    };
+    for (sums, out) in sums.chunks_exact(bias.len()).zip(out.chunks_exact_mut(bias.len())) {
+        sums.iter()
+            .zip(bias)
+            .zip(out)
+            .for_each(|((&sum, &bias), out)| *out = T::from_f64(sum + bias.into()));
     }
 }
 
@@ -75,51 +106,63 @@ struct Product<'a, T> {
 
 impl<T: Real> Product<'_, T> {
     /// Adds the products of some rows of `a`, over part of the inner dimension, to `sums` (row-major).
-    fn add_tiles(&self, rows: Range<usize>, inner: Range<usize>, sums: &mut [f64]) {
+    fn add_to(&self, rows: Range<usize>, inner: Range<usize>, sums: &mut [f64]) {
+        if self.b.n_cols() <= stream::MAX_COLS {
+            stream::add_to(self, rows, inner, sums);
+            return;
+        }
+        let mut block = vec![T::default(); sums.len()];
+        for first in inner.clone().step_by(BLOCK_SUM) {
+            self.write_to(rows.clone(), first..inner.end.min(first + BLOCK_SUM), &mut block);
+            vectorized(
+                #[inline(always)]
+                || sums.iter_mut().zip(&block).for_each(|(sum, &term)| *sum += term.into()),
+            );
+        }
+    }
+
+    /// Writes the same to `out`, summed in the precision of the data.
+    fn write_to(&self, rows: Range<usize>, inner: Range<usize>, out: &mut [T]) {
         let n = self.b.n_cols();
-        let mut scratch = TileScratch::default();
-        for row in rows.clone().step_by(TILE_ROWS) {
-            let tile_rows = row..rows.end.min(row + TILE_ROWS);
-            let sums = &mut sums[(row - rows.start) * n..(tile_rows.end - rows.start) * n];
-            for first in inner.clone().step_by(TILE_SUM) {
-                let tile_inner = first..inner.end.min(first + TILE_SUM);
-                for cols in (0..n).step_by(TILE_COLS) {
-                    let cols = cols..n.min(cols + TILE_COLS);
-                    self.add_tile(tile_rows.clone(), tile_inner.clone(), cols, sums, &mut scratch);
-                }
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        if inner.is_empty() {
+            out.fill(T::default());
+        }
+        let (k, a_lies, b_lies) = (self.b.n_rows(), lies(&self.a), lies(&self.b));
+        let block_sum = if b_lies && a_lies && self.a_shift.is_none() {
+            k.max(1)
+        } else {
+            BLOCK_SUM
+        };
+        let block_cols = if b_lies { n } else { BLOCK_COLS };
+        for first in inner.clone().step_by(block_sum) {
+            let inner_part = first..inner.end.min(first + block_sum);
+            let shift = self.a_shift.map(|shift| &shift[inner_part.clone()]);
+            let lhs = operand(&self.a, rows.clone(), inner_part.clone(), shift, &mut a);
+            for cols in (0..n).step_by(block_cols).map(|col| col..n.min(col + block_cols)) {
+                let rhs = operand(&self.b, inner_part.clone(), cols.clone(), None, &mut b);
+                let into = MatMut::from_row_major_slice_mut(&mut *out, rows.len(), n);
+                multiply(into.subcols_mut(cols.start, cols.len()), lhs, rhs, first > inner.start);
             }
         }
     }
+}
 
-    fn add_tile(
-        &self,
-        rows: Range<usize>,
-        inner: Range<usize>,
-        cols: Range<usize>,
-        sums: &mut [f64],
-        scratch: &mut TileScratch<T>,
-    ) {
-        let TileScratch { a, b, product } = scratch;
-        let shift = self.a_shift.map(|shift| &shift[inner.clone()]);
-        let lhs = operand(&self.a, rows.clone(), inner.clone(), shift, a);
-        let rhs = operand(&self.b, inner, cols.clone(), None, b);
-        product.resize(rows.len() * cols.len(), T::default());
-        multiply(MatMut::from_row_major_slice_mut(product, rows.len(), cols.len()), lhs, rhs, false);
-        let n = self.b.n_cols();
-        for (sums, product) in sums.chunks_exact_mut(n).zip(product.chunks_exact(cols.len())) {
-            sums[cols.clone()].iter_mut().zip(product).for_each(|(sum, &term)| *sum += term.into());
-        }
+/// Whether the product takes parts of the matrix without a copy.
+fn lies<T: Real>(from: &MatrixView<'_, T>) -> bool {
+    as_it_lies(from, 0..from.n_rows(), 0..from.n_cols()).is_some()
+}
+
+fn as_it_lies<'a, T: Real>(from: &MatrixView<'a, T>, rows: Range<usize>, cols: Range<usize>) -> Option<MatRef<'a, T>> {
+    let (m, n) = (rows.len(), cols.len());
+    if let Some((values, stride)) = in_rows(from, rows.clone(), cols.clone()) {
+        return Some(MatRef::from_row_major_slice_with_stride(values, m, n, stride));
     }
+    let (values, stride) = in_rows(&from.transposed(), cols, rows)?;
+    Some(MatRef::from_column_major_slice_with_stride(values, m, n, stride))
 }
 
-#[derive(Default)]
-struct TileScratch<T> {
-    a: Vec<T>,
-    b: Vec<T>,
-    product: Vec<T>,
-}
-
-/// A part of a matrix as the product takes it: as it lies if it may, else gathered (and shifted).
+/// A part of a matrix as the product takes it: as it lies if it may, else gathered; less `shift`.
 fn operand<'s, T: Real>(
     from: &MatrixView<'s, T>,
     rows: Range<usize>,
@@ -128,19 +171,16 @@ fn operand<'s, T: Real>(
     scratch: &'s mut Vec<T>,
 ) -> MatRef<'s, T> {
     let (m, n) = (rows.len(), cols.len());
-    if shift.is_none() {
-        if let Some((values, stride)) = in_rows(from, rows.clone(), cols.clone()) {
-            return MatRef::from_row_major_slice_with_stride(values, m, n, stride);
-        }
-        if let Some((values, stride)) = in_rows(&from.transposed(), cols.clone(), rows.clone()) {
-            return MatRef::from_column_major_slice_with_stride(values, m, n, stride);
-        }
+    if shift.is_none()
+        && let Some(part) = as_it_lies(from, rows.clone(), cols.clone())
+    {
+        return part;
     }
     scratch.resize(m * n, T::default());
     gather(from, rows, cols, scratch);
     if let Some(shift) = shift {
         for row in scratch.chunks_exact_mut(n) {
-            row.iter_mut().zip(shift).for_each(|(value, &shift)| *value = *value - shift);
+            row.iter_mut().zip(shift).for_each(|(value, &shift)| *value -= shift);
         }
     }
     MatRef::from_row_major_slice(scratch, m, n)

@@ -3,15 +3,24 @@
 //! f64 divides, as scikit-learn does; f32 multiplies by the reciprocal in f64, whose error is lost in the rounding.
 //! Short rows are laid side by side so that they fill whole vectors.
 
+#![expect(
+    clippy::inline_always,
+    reason = "what `vectorized` runs must be compiled where it is called"
+)]
+
 use super::Affine;
 use crate::engine::Real;
-use crate::engine::native_rows::{Block, for_each_chunk, gather, in_rows, map_tasks, part, rows_side_by_side, vectorized};
+use crate::engine::native_rows::{Block, gather, in_rows, part, rows_side_by_side, vectorized};
+use crate::threads::{for_each_chunk, map_tasks};
 use crate::matrix::MatrixView;
 
-/// Bytes of the output that a task writes.
-const TASK_BYTES: usize = 256 << 10;
-/// Bytes of rows that are gathered at once, if they must be.
+/// Bytes of the output that a task writes: many tasks, yet so large that two threads seldom touch one huge page of fresh
+/// memory at once (the kernel would clear it twice).
+const TASK_BYTES: std::ops::RangeInclusive<usize> = 256 << 10..=4 << 20;
+const TASKS: usize = 16;
+/// Bytes of rows that are gathered at once, if they must be; but no fewer rows than make a column's run worth reading.
 const GATHER_BYTES: usize = 32 << 10;
+const GATHER_ROWS: usize = 16;
 
 /// Writes the map of `x` to `out`, row-major; says whether `x` held an infinity.
 pub fn scale_shift<T: Real>(x: MatrixView<'_, T>, affine: &Affine, out: &mut [T]) -> bool {
@@ -21,27 +30,47 @@ pub fn scale_shift<T: Real>(x: MatrixView<'_, T>, affine: &Affine, out: &mut [T]
     }
     let map = ColumnMap::new::<T>(affine);
     let together = map.together;
-    let task_rows = (TASK_BYTES / (d * size_of::<T>())).max(1).next_multiple_of(together);
-    let gather_rows = (GATHER_BYTES / (d * size_of::<T>())).max(1).next_multiple_of(together);
+    let task_rows = task_rows::<T>(out.len(), d).next_multiple_of(together);
+    let gather_rows = (GATHER_BYTES / (d * size_of::<T>()))
+        .max(GATHER_ROWS)
+        .next_multiple_of(together);
     let found = std::sync::atomic::AtomicBool::new(false);
     let work = out.len();
     for_each_chunk(out, task_rows * d, work, |task, out| {
         let rows = part(task, task_rows, x.n_rows());
         let infinite = if let Some((values, stride)) = in_rows(&x, rows.clone(), 0..d) {
-            let block = Block { values, stride, width: d };
-            vectorized(|| map.apply(block, out))
+            let block = Block {
+                values,
+                stride,
+                width: d,
+            };
+            vectorized(
+                #[inline(always)]
+                || map.apply(block, out),
+            )
         } else {
-            out.chunks_mut(gather_rows * d).enumerate().fold(false, |infinite, (at, out)| {
-                let first = rows.start + at * gather_rows;
-                gather(&x, first..first + out.len() / d, 0..d, out);
-                infinite | vectorized(|| any_infinite(out) | map.apply_in_place(out))
-            })
+            out.chunks_mut(gather_rows * d)
+                .enumerate()
+                .fold(false, |infinite, (at, out)| {
+                    let first = rows.start + at * gather_rows;
+                    gather(&x, first..first + out.len() / d, 0..d, out);
+                    infinite
+                        | vectorized(
+                            #[inline(always)]
+                            || any_infinite(out) | map.apply_in_place(out),
+                        )
+                })
         };
         if infinite {
             found.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     });
     found.into_inner()
+}
+
+fn task_rows<T>(len: usize, d: usize) -> usize {
+    let bytes = (len * size_of::<T>() / TASKS).clamp(*TASK_BYTES.start(), *TASK_BYTES.end());
+    (bytes / (d * size_of::<T>())).max(GATHER_ROWS)
 }
 
 /// Maps row-major `values` in place; if they hold an infinity, says true and changes nothing.
@@ -52,16 +81,22 @@ pub fn scale_shift_in_place<T: Real>(values: &mut [T], affine: &Affine) -> bool 
         return false;
     }
     let map = ColumnMap::new::<T>(affine);
-    let step = (TASK_BYTES / (d * size_of::<T>())).max(1).next_multiple_of(map.together) * d;
+    let step = task_rows::<T>(work, d).next_multiple_of(map.together) * d;
     let infinite = map_tasks(work.div_ceil(step), work, |task| {
         let values = &values[part(task, step, work)];
-        vectorized(|| any_infinite(values))
+        vectorized(
+            #[inline(always)]
+            || any_infinite(values),
+        )
     });
     if infinite.contains(&true) {
         return true;
     }
     for_each_chunk(values, step, work, |_, values| {
-        vectorized(|| map.apply_in_place(values));
+        vectorized(
+            #[inline(always)]
+            || map.apply_in_place(values),
+        );
     });
     false
 }
@@ -90,16 +125,30 @@ impl ColumnMap {
             (false, false) => Form::ShiftMultiply,
         };
         let together = rows_side_by_side(affine.offset.len());
-        let scale = affine.scale.iter().map(|&scale| if matches!(form, Form::ShiftMultiply) { 1.0 / scale } else { scale });
-        Self { offset: affine.offset.repeat(together), scale: scale.collect::<Vec<_>>().repeat(together), form, together }
+        let scale = affine.scale.iter().map(|&scale| {
+            if matches!(form, Form::ShiftMultiply) {
+                1.0 / scale
+            } else {
+                scale
+            }
+        });
+        Self {
+            offset: affine.offset.repeat(together),
+            scale: scale.collect::<Vec<_>>().repeat(together),
+            form,
+            together,
+        }
     }
 
     /// Whether a value was infinite.
     #[inline(always)]
     fn apply<T: Real>(&self, block: Block<'_, T>, out: &mut [T]) -> bool {
         let mut infinite = false;
-        let (stride, width) =
-            if block.stride == block.width { (self.offset.len(), self.offset.len()) } else { (block.stride, block.width) };
+        let (stride, width) = if block.stride == block.width {
+            (self.offset.len(), self.offset.len())
+        } else {
+            (block.stride, block.width)
+        };
         for (x, out) in block.values.chunks(stride).zip(out.chunks_mut(width)) {
             let len = out.len();
             let (x, offset, scale) = (&x[..len], &self.offset[..len], &self.scale[..len]);
@@ -144,8 +193,14 @@ fn update<T: Real>(values: &mut [T], map: impl Fn(usize, f64) -> f64) {
 
 /// NaN is not infinite.
 #[inline(always)]
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "a branch for each value would keep this from whole vectors"
+)]
 fn any_infinite<T: Real>(values: &[T]) -> bool {
     let infinity = T::from_f64(f64::INFINITY);
     let minus = T::from_f64(f64::NEG_INFINITY);
-    values.iter().fold(false, |found, &value| found | (value == infinity) | (value == minus))
+    values
+        .iter()
+        .fold(false, |found, &value| found | (value == infinity) | (value == minus))
 }

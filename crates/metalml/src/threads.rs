@@ -1,0 +1,90 @@
+//! How work is shared on the host: the calling thread works too, beside a team of helpers.
+//!
+//! A caller that sleeps while a pool works is moved about by the scheduler, and both workers often land on one core
+//! (measured on two: half the speed). So the caller is itself a worker of its team: it takes tasks as the helpers do, and
+//! takes back what no helper has begun, so a busy machine costs no waiting; nor does a fork, which leaves helpers behind.
+//! Tasks never depend on the number of threads and results come back in order: the same bits for any number.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Elements of work (some 0.2 ms) below which waking another thread does not pay.
+const SERIAL_WORK: usize = 1 << 18;
+
+/// The results of all tasks, in their order; `work` is the number of elements they read altogether.
+pub(crate) fn map_tasks<R: Send>(n_tasks: usize, work: usize, task: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let mut results: Vec<Option<R>> = (0..n_tasks).map(|_| None).collect();
+    for_each_chunk(&mut results, 1, work, |at, result| result[0] = Some(task(at)));
+    results.into_iter().flatten().collect()
+}
+
+/// Calls `task` with the number of each chunk of `values`, and the chunk; `work` as above.
+pub(crate) fn for_each_chunk<T: Send>(
+    values: &mut [T],
+    chunk: usize,
+    work: usize,
+    task: impl Fn(usize, &mut [T]) + Sync,
+) {
+    let n_chunks = values.len().div_ceil(chunk);
+    let chunks = values.chunks_mut(chunk).enumerate();
+    if n_chunks < 2 || work < SERIAL_WORK {
+        chunks.for_each(|(at, chunk)| task(at, chunk));
+        return;
+    }
+    let chunks = Mutex::new(chunks);
+    share(n_chunks, &|| {
+        let next = || chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some((at, chunk)) = next() {
+            task(at, chunk);
+        }
+    });
+}
+
+/// Runs `work` on this thread and, at the same time, on as many helpers as there are and can be of use.
+fn share(n_tasks: usize, work: &(dyn Fn() + Sync)) {
+    let team = || {
+        let n_helpers = (rayon::current_num_threads() - 1).min(n_tasks - 1);
+        rayon::scope(|scope| {
+            (0..n_helpers).for_each(|_| scope.spawn(|_| work()));
+            work();
+        });
+    };
+    if rayon::current_thread_index().is_some() || join_team() {
+        team();
+    } else if let Some(pool) = shared_pool() {
+        pool.install(team);
+    } else {
+        work();
+    }
+}
+
+/// As many threads as `METALML_NUM_THREADS` or `OMP_NUM_THREADS` say (joblib sets the second for its workers), else one a core.
+fn builder() -> ThreadPoolBuilder {
+    let said = |name| std::env::var(name).ok()?.parse().ok();
+    let threads = said("METALML_NUM_THREADS").or_else(|| said("OMP_NUM_THREADS")).unwrap_or(0);
+    ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("metalml-{i}"))
+}
+
+/// Makes the first thread that asks a worker of a team of its own, for as long as it lives.
+fn join_team() -> bool {
+    static TAKEN: AtomicBool = AtomicBool::new(false);
+    !TAKEN.swap(true, Ordering::Relaxed) && builder().use_current_thread().build().is_ok_and(keep)
+}
+
+/// The team lives on without its handle.
+fn keep(pool: ThreadPool) -> bool {
+    std::mem::forget(pool);
+    true
+}
+
+/// The pool of all other threads; none in a process forked from the one that made it.
+fn shared_pool() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<(u32, ThreadPool)>> = OnceLock::new();
+    let process = std::process::id();
+    let made = POOL.get_or_init(|| Some((process, builder().build().ok()?)));
+    made.as_ref()
+        .filter(|(maker, _)| *maker == process)
+        .map(|(_, pool)| pool)
+}
