@@ -14,12 +14,13 @@ from threading import get_ident
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
-from metalml import config
 from metalml._compat import array_api_dispatch, issparse, without_output_wrapping
-from metalml._device import NATIVE_FLOOR, BackendUnavailableError, UnsuitedError, choose, unavailable
+from metalml._device import UnsuitedError, choose, unavailable
 from metalml._record import CARRIED, Accelerated, note
-from metalml._support import Decision, FallbackWarning, LeaveToScikitLearnError, Rule, SmallCall, first_broken
+from metalml.config import active, has_own_context
+from metalml._support import NATIVE_FLOOR, Decision, FallbackWarning, LeaveToScikitLearnError, Rule, first_broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -135,7 +136,9 @@ def accelerated(
     calls_others : bool, default=False
         scikit-learn's method calls another accelerated method of the same estimator.
     """
-    all_rules = DENSE_NUMPY + rules
+    # What scikit-learn itself refuses comes first: its error is the answer whatever else the call breaks.
+    refused = tuple(rule for rule in rules if rule.is_error)
+    all_rules = refused + DENSE_NUMPY + tuple(rule for rule in rules if not rule.is_error)
 
     def decorate(body: Callable[..., object]) -> Callable[..., object]:
         operation = body.__name__
@@ -147,15 +150,15 @@ def accelerated(
         def call(self: Accelerated, *args: object, **kwargs: object) -> object:
             if _inside and (get_ident(), id(self)) in _inside:
                 return inherited(self, *args, **kwargs)
-            options = config.active()
-            if CARRIED in self.__dict__ and not config.has_own_context():
+            options = active()
+            if CARRIED in self.__dict__ and not has_own_context():
                 options = self.__dict__[CARRIED]
             X = args[0] if args else kwargs.get("X")
             if options.quiet_auto:
-                n_rows = _rows(X)
+                n_rows = X.shape[0] if type(X) is ndarray and X.ndim else _rows(X)
                 if n_rows < NATIVE_FLOOR:
                     result = inherited(self, *args, **kwargs)
-                    note(self, operation, Decision("cpu", SmallCall(n_rows, NATIVE_FLOOR)), is_fit=is_fit)
+                    note(self, operation, n_rows, is_fit)
                     return result
             return _dispatch(self, X, args, kwargs, options)
 
@@ -164,9 +167,9 @@ def accelerated(
         ) -> object:
             name = f"{type(self).__name__}.{operation}"
 
-            def in_scikit_learn(decision: Decision) -> object:
+            def in_scikit_learn(decision: Decision | int) -> object:
                 result = inherited(self, *args, **kwargs)
-                note(self, operation, decision, is_fit=is_fit)
+                note(self, operation, decision, is_fit)
                 return result
 
             if options.backend == "cpu":
@@ -180,7 +183,7 @@ def accelerated(
                     apply_policy(options, name, "scikit-learn", reason)
                     return in_scikit_learn(Decision("cpu", reason))
             elif options.backend == "auto" and _rows(X) < NATIVE_FLOOR:
-                return in_scikit_learn(Decision("cpu", SmallCall(_rows(X), NATIVE_FLOOR)))
+                return in_scikit_learn(_rows(X))
 
             run = Run(options, name, None if broken is None else broken.explain(self))
             before = self.__dict__.copy()
@@ -196,7 +199,7 @@ def accelerated(
                     _restore(self, before)
                 raise
             else:
-                note(self, operation, run.decision, is_fit=is_fit)
+                note(self, operation, run.decision, is_fit)
                 return result
             return in_scikit_learn(Decision("cpu", reason))
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from metalml.config import Options
 
 __all__ = [
-    "NATIVE_FLOOR",
     "BackendUnavailableError",
     "Choice",
     "DeviceError",
@@ -41,9 +40,6 @@ InternalError = _core.InternalError
 NonFiniteError = _core.NonFiniteError
 UnsuitedError = _core.UnsuitedError
 engine_version: str = _core.__version__
-
-# Rows from which `auto` takes the native engine: below, the validation of scikit-learn is all the time there is.
-NATIVE_FLOOR = 100
 
 # Values (rows x columns) from which `auto` takes a GPU, by kind of device: set high on purpose, until the devices are
 # calibrated. The copy to a discrete GPU costs about as much as the native engine's whole pass over the data.

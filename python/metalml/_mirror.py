@@ -55,6 +55,9 @@ def mirrored(name: str, replacements: Mapping[str, str]) -> tuple[Callable[[str]
             raise AttributeError(msg) from None
         if isinstance(value, ModuleType) and value.__name__ == f"{original}.{attribute}" and _is_public(attribute):
             return importlib.import_module(f"{name}.{attribute}")
+        if isinstance(value, ModuleType) and not _is_public(attribute):
+            msg = f"module {name!r} has no attribute {attribute!r}: scikit-learn's private modules are not mirrored"
+            raise AttributeError(msg)
         return value
 
     def names() -> list[str]:

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 from metalml import config
 from metalml._compat import InconsistentVersionWarning, sklearn_version
 from metalml._device import engine_version
+from metalml._support import Decision, small_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from metalml._support import Decision, Rule
+    from metalml._support import Rule
 
 RECORD = "_metalml_record"
 CARRIED = "_metalml_carried"
@@ -30,16 +31,20 @@ _exporting: ContextVar[bool] = ContextVar("metalml_exporting", default=False)
 
 
 class Record:
-    """The decisions of one estimator's calls; the mapping is replaced, never changed."""
+    """The decisions of one estimator's calls; the mapping is replaced, never changed.
+
+    A number stands for a small call of that many rows. Such calls last microseconds, so that making the sentence, or
+    even a tuple, would show: it is made when somebody reads it.
+    """
 
     __slots__ = ("decisions", "owner")
 
-    def __init__(self, owner: object, decisions: Mapping[str, Decision]) -> None:
+    def __init__(self, owner: object, decisions: Mapping[str, Decision | int]) -> None:
         self.owner = weakref.ref(owner)
         self.decisions = decisions
 
 
-def note(estimator: Accelerated, operation: str, decision: Decision, *, is_fit: bool) -> None:
+def note(estimator: Accelerated, operation: str, decision: Decision | int, is_fit: bool) -> None:  # noqa: FBT001
     """Record where a call ran: a fit makes the record, another call adds to one that exists."""
     state = estimator.__dict__
     record = state.get(RECORD)
@@ -70,7 +75,8 @@ class Accelerated:
         if record is None:
             msg = f"{type(self).__name__!r} object has no attribute {name!r}: nothing was fitted yet"
             raise AttributeError(msg, name=name, obj=self)
-        return record.decisions
+        decisions = record.decisions.items()
+        return {key: small_call(value) if isinstance(value, int) else value for key, value in decisions}
 
     @property
     def operation_backends_(self) -> dict[str, str]:

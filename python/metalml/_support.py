@@ -56,18 +56,17 @@ class Decision(NamedTuple):
     """Where a call ran, and why not on the GPU (`None` if it did)."""
 
     where: str
-    reason: str | SmallCall | None
+    reason: str | None
 
 
-class SmallCall(NamedTuple):
-    """The reason of a small call, put into words only if somebody asks."""
+# Rows from which `auto` takes the native engine: below, the validation of scikit-learn is all the time there is.
+NATIVE_FLOOR = 100
 
-    n_rows: int
-    floor: int
 
-    def __str__(self) -> str:
-        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
-        return f"{rows}: below {self.floor:,}, scikit-learn is as fast"
+def small_call(n_rows: int) -> Decision:
+    """Return the decision about a call below the floor of `auto`."""
+    rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+    return Decision("cpu", f"{rows}: below {NATIVE_FLOOR:,}, scikit-learn is as fast")
 
 
 class LeaveToScikitLearnError(Exception):

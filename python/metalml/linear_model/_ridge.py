@@ -45,7 +45,7 @@ def _sparse_solver_fits(est: Ridge, X: object) -> bool:
 
 def _state_is_linear(est: Ridge, _: object) -> bool:
     coef, intercept = est.coef_, est.intercept_
-    if type(coef) is not np.ndarray or coef.ndim not in (1, 2) or coef.dtype.kind != "f":
+    if not isinstance(coef, np.ndarray) or coef.ndim not in (1, 2) or coef.dtype.kind != "f":
         return False
     n_targets = 1 if coef.ndim == 1 else coef.shape[0]
     return np.ndim(intercept) == 0 or (np.ndim(intercept) == 1 and len(intercept) == n_targets)

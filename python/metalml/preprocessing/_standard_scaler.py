@@ -65,7 +65,7 @@ def _can_center(est: StandardScaler, X: object) -> bool:
 
 def _state_is_columns(est: StandardScaler, _: object) -> bool:
     return all(
-        type(values) is np.ndarray and values.ndim == 1
+        isinstance(values, np.ndarray) and values.ndim == 1
         for wanted, values in ((est.with_mean, est.mean_), (est.with_std, est.scale_))
         if wanted
     )
@@ -76,7 +76,7 @@ def _can_continue(est: StandardScaler, _: object) -> bool:
         return True
     wanted = [est.mean_] if est.with_mean or est.with_std else []
     wanted += [est.var_] if est.with_std else []
-    return all(type(values) is np.ndarray for values in wanted)
+    return all(isinstance(values, np.ndarray) for values in wanted)
 
 
 _NOT_HALF = Rule(_is_not_half, "float16 data run in scikit-learn, which keeps their type")
