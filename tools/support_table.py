@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,7 +50,7 @@ def implemented() -> Iterator[tuple[str, type[Accelerated]]]:
 
 
 def _cell(rule: Rule) -> str:
-    text = rule.reason.replace("|", "\\|")
+    text = re.sub(r"\{\w+![rs]\}", "...", rule.reason).replace("|", "\\|")
     return f"{text} (scikit-learn's own error)" if rule.is_error else text
 
 
@@ -57,9 +58,12 @@ def table() -> str:
     """Return the text of the page."""
     lines = [HEAD]
     for name, estimator in sorted(implemented()):
-        lines += [f"## `{name}`", "", "| operation | runs in scikit-learn when |", "|---|---|"]
+        operations: dict[str, list[str]] = {}
         for operation, rules in estimator.__metalml_operations__.items():
-            lines += [f"| `{operation}` | {_cell(rule)} |" for rule in rules]
+            for rule in rules:
+                operations.setdefault(_cell(rule), []).append(f"`{operation}`")
+        lines += [f"## `{name}`", "", "| when | operations |", "|---|---|"]
+        lines += [f"| {reason} | {', '.join(names)} |" for reason, names in operations.items()]
         lines.append("")
     kinds = sorted({kind for floors in GPU_FLOORS.values() for kind in floors})
     lines += [

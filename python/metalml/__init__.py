@@ -5,7 +5,6 @@ implemented. Importing this package patches nothing and opens no device.
 """
 
 from metalml import _compat, _mirror
-from metalml.config import config_context, get_config, set_config
 
 _compat.require_supported()
 _mirror.install()

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from metalml._compat import array_api_dispatch, issparse, without_output_wrapping
+from metalml._compat import array_api_dispatch, issparse, raise_if_not_finite, without_output_wrapping
 from metalml._device import UnsuitedError, choose, unavailable
 from metalml._record import CARRIED, Accelerated, note
-from metalml.config import active, has_own_context
 from metalml._support import NATIVE_FLOOR, Decision, FallbackWarning, LeaveToScikitLearnError, Rule, first_broken
+from metalml.config import active, has_own_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,7 +36,10 @@ def _is_ours_to_read(_: object, X: object) -> bool:
 
 
 DENSE_NUMPY = (
-    Rule(lambda _, X: type(X) is np.ndarray or not issparse(X), "sparse input runs in scikit-learn: it is never made dense"),
+    Rule(
+        lambda _, X: type(X) is np.ndarray or not issparse(X),
+        "sparse input runs in scikit-learn: it is never made dense",
+    ),
     Rule(_is_ours_to_read, "`array_api_dispatch` is on: arrays of other libraries are left to scikit-learn"),
 )
 
@@ -69,7 +72,15 @@ class Run:
         self.decision = Decision("native", None)
 
     def place(
-        self, work: str, shape: tuple[int, ...], *, dtype: np.dtype, n_targets: int = 1, solves_on_host: bool = False
+        self,
+        work: str,
+        estimator: object,
+        X: np.ndarray,
+        *,
+        dtype: np.dtype | None = None,
+        n_targets: int = 1,
+        allow_nan: bool = False,
+        solves_on_host: bool = False,
     ) -> Device | None:
         """Choose the engine, after validation and before any computing.
 
@@ -77,12 +88,16 @@ class Run:
         ----------
         work : str
             The core's name for the operation.
-        shape : tuple of int
-            Rows and columns of the data.
-        dtype : numpy.dtype
-            Type of the data, float32 or float64.
+        estimator : estimator
+            For the message if `X` turns out not to be finite.
+        X : ndarray
+            Validated, but for its finiteness: the engine looks at that, unless the call is refused here.
+        dtype : numpy.dtype, default=None
+            Type to compute in, that of `X` by default.
         n_targets : int, default=1
             Columns of the targets or of the result.
+        allow_nan : bool, default=False
+            NaN is no error in `X`.
         solves_on_host : bool, default=False
             The native engine takes part after the GPU.
 
@@ -91,16 +106,18 @@ class Run:
         device : Device or None
             `None` is the native engine.
         """
-        if self._refusal is not None:
-            raise unavailable(self._options, self._name, self._refusal)
-        device, reason = choose(self._options, work, (shape[0], shape[1]), n_targets, dtype)
+        device, reason = None, self._refusal
+        if reason is None:
+            device, reason = choose(self._options, work, X.shape, n_targets, X.dtype if dtype is None else dtype)
         if device is not None:
             self.decision = Decision(f"{device.api}+native" if solves_on_host else device.api, None)
-        else:
-            if self._options.names_gpu:
-                apply_policy(self._options, self._name, "the native engine", str(reason))
-            self.decision = Decision("native", reason)
-        return device
+            return device
+        if self._refusal is not None or self._options.names_gpu:
+            if self._options.policy == "raise":
+                raise_if_not_finite(X, estimator=estimator, name="X", allow_nan=allow_nan)
+            apply_policy(self._options, self._name, "on the native engine", str(reason))
+        self.decision = Decision("native", reason)
+        return None
 
 
 def apply_policy(options: Options, name: str, elsewhere: str, reason: str) -> None:
@@ -108,13 +125,17 @@ def apply_policy(options: Options, name: str, elsewhere: str, reason: str) -> No
     if options.policy == "raise":
         raise unavailable(options, name, reason)
     if options.policy == "warn":
-        warnings.warn(f"{name} ran in {elsewhere}: {reason}", FallbackWarning, stacklevel=_depth_of_caller())
+        warnings.warn(f"{name} runs {elsewhere}: {reason}", FallbackWarning, stacklevel=_depth_of_caller())
 
 
 def _depth_of_caller() -> int:
     """Return the stack level of the first caller outside this package and scikit-learn."""
     frame, depth = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in {"metalml", "sklearn", "contextlib"}:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in {
+        "metalml",
+        "sklearn",
+        "contextlib",
+    }:
         frame, depth = frame.f_back, depth + 1
     return max(depth, 1)
 
@@ -180,7 +201,7 @@ def accelerated(
                     return in_scikit_learn(Decision("cpu", broken.explain(self)))
                 reason = broken.explain(self)
                 if options.policy != "raise":
-                    apply_policy(options, name, "scikit-learn", reason)
+                    apply_policy(options, name, "in scikit-learn", reason)
                     return in_scikit_learn(Decision("cpu", reason))
             elif options.backend == "auto" and _rows(X) < NATIVE_FLOOR:
                 return in_scikit_learn(_rows(X))
@@ -193,7 +214,7 @@ def accelerated(
                 _restore(self, before)
                 reason = str(verdict)
                 if not getattr(verdict, "is_error", False):
-                    apply_policy(options, name, "scikit-learn", reason)
+                    apply_policy(options, name, "in scikit-learn", reason)
             except BaseException:
                 if is_fit:
                     _restore(self, before)

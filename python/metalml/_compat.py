@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 import sklearn
@@ -16,24 +16,21 @@ from scipy.sparse import issparse
 from sklearn._config import get_config as _get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.utils import validation
 from sklearn.utils._set_output import _SetOutputMixin
-from sklearn.utils.validation import (
-    _assert_all_finite,
-    _check_sample_weight,
-    check_array,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import _assert_all_finite, check_is_fitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import numpy.typing as npt
+
 __all__ = [
     "InconsistentVersionWarning",
     "array_api_dispatch",
-    "check_array",
     "check_is_fitted",
-    "check_sample_weight",
+    "checked_array",
+    "checked_weights",
     "constant_columns_to_one",
     "fit_context",
     "fit_task",
@@ -43,16 +40,18 @@ __all__ = [
     "single_column_target_is_flat",
     "sklearn_version",
     "type_of_sample_count",
-    "validate_data",
+    "validated",
+    "validated_pair",
     "without_output_wrapping",
 ]
+
+_Method = TypeVar("_Method", bound="Callable[..., object]")
 
 OLDEST = (1, 6)
 NEWEST_EXCLUDED = (1, 11)
 
 sklearn_version = sklearn.__version__
-check_sample_weight = _check_sample_weight
-fit_context = _fit_context(prefer_skip_nested_validation=True)
+fit_context: Callable[[_Method], _Method] = _fit_context(prefer_skip_nested_validation=True)
 
 
 def require_supported() -> None:
@@ -60,8 +59,34 @@ def require_supported() -> None:
     found = tuple(int(part) for part in sklearn_version.split(".")[:2])
     if not OLDEST <= found < NEWEST_EXCLUDED:
         oldest, newest = (".".join(map(str, bound)) for bound in (OLDEST, NEWEST_EXCLUDED))
-        msg = f'scikit-learn {sklearn_version} found, >= {oldest} and < {newest} needed\nhint: pip install "scikit-learn>={oldest},<{newest}"'
+        need = f">={oldest},<{newest}"
+        msg = f'scikit-learn {sklearn_version} found, {need} needed\nhint: pip install "scikit-learn{need}"'
         raise ImportError(msg)
+
+
+def validated(estimator: object, X: npt.ArrayLike, **checks: object) -> np.ndarray:
+    """Run scikit-learn's validation of `X`, and of the names and the number of features.
+
+    What comes back is sparse where `accept_sparse` allows it, which only a call about to be refused may.
+    """
+    return cast("np.ndarray", validation.validate_data(estimator, X, **checks))
+
+
+def validated_pair(
+    estimator: object, X: npt.ArrayLike, y: npt.ArrayLike, **checks: object
+) -> tuple[np.ndarray, np.ndarray]:
+    """Run scikit-learn's validation of `X` and `y` together."""
+    return cast("tuple[np.ndarray, np.ndarray]", validation.validate_data(estimator, X, y, **checks))
+
+
+def checked_array(X: npt.ArrayLike, **checks: object) -> np.ndarray:
+    """Run scikit-learn's validation of an array alone."""
+    return cast("np.ndarray", validation.check_array(X, **checks))
+
+
+def checked_weights(sample_weight: npt.ArrayLike | None, X: np.ndarray) -> np.ndarray | None:
+    """Run scikit-learn's validation of sample weights, which then have the dtype of `X`."""
+    return None if sample_weight is None else validation._check_sample_weight(sample_weight, X, dtype=X.dtype)
 
 
 def array_api_dispatch() -> bool:
@@ -77,9 +102,10 @@ def without_output_wrapping(owner: type, name: str) -> Callable[..., object]:
     return method
 
 
-def raise_if_not_finite(array: np.ndarray, *, estimator: object, name: str, allow_nan: bool = False) -> None:
+def raise_if_not_finite(X: np.ndarray, *, estimator: object, name: str, allow_nan: bool = False) -> None:
     """Run scikit-learn's own check, for its own message."""
-    _assert_all_finite(array, input_name=name, estimator_name=type(estimator).__name__, allow_nan=allow_nan)
+    values = X.data if issparse(X) else X
+    _assert_all_finite(values, input_name=name, estimator_name=type(estimator).__name__, allow_nan=allow_nan)
 
 
 def constant_columns_to_one(variance: np.ndarray, mean: np.ndarray, n_samples: np.ndarray | float) -> np.ndarray:

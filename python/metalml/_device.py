@@ -7,7 +7,6 @@ this process; a forked child asks again.
 from __future__ import annotations
 
 import os
-import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -58,41 +57,29 @@ class Choice(NamedTuple):
     reason: str | None
 
 
-_found: dict[tuple[object, ...], _core.Device | str] = {}
-_lock = threading.Lock()
+# Keyed by process: what a parent found out does not hold in a forked child.
+_failures: dict[tuple[object, ...], str] = {}
+_opened: dict[tuple[object, ...], _core.Device] = {}
 
 
 def _open(api: str | None, *, software: bool) -> _core.Device | str:
     """Return the device, or the reason why there is none."""
     selector = config.device_selector()
     key = (os.getpid(), api, selector, software)
-    found = _found.get(key)
-    if found is None:
-        with _lock:
-            found = _found.get(key)
-            if found is None:
-                try:
-                    found = _core.open_device(api, selector, software)
-                except _core.BackendUnavailableError as error:
-                    found = str(error)
-                _found[key] = found
-    return found
-
-
-def _renew_lock() -> None:
-    # Another thread may have held the lock at the moment of the fork; nobody would ever release it in the child.
-    global _lock  # noqa: PLW0603
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+    if key in _failures:
+        return _failures[key]
+    try:
+        # The core keeps devices, and opens a new one when the old one was lost; keeping them here would hide that.
+        device = _opened[key] = _core.open_device(api, selector, software)
+    except _core.BackendUnavailableError as error:
+        return _failures.setdefault(key, str(error))
+    return device
 
 
 def opened_devices() -> list[_core.Device]:
     """Return the devices that this process has open."""
     process = os.getpid()
-    devices = {id(found): found for key, found in _found.items() if key[0] == process and not isinstance(found, str)}
+    devices = {(found.name, found.api): found for key, found in list(_opened.items()) if key[0] == process}
     return list(devices.values())
 
 
@@ -103,7 +90,7 @@ def unavailable(options: Options, operation: str, reason: str) -> BackendUnavail
     return MetalUnavailableError(message) if options.backend == "metal" else BackendUnavailableError(message)
 
 
-def choose(options: Options, work: str, shape: tuple[int, int], n_targets: int, dtype: np.dtype) -> Choice:
+def choose(options: Options, work: str, shape: tuple[int, ...], n_targets: int, dtype: np.dtype) -> Choice:
     """Choose between a GPU and the native engine, for data that were validated.
 
     Parameters
@@ -123,7 +110,8 @@ def choose(options: Options, work: str, shape: tuple[int, int], n_targets: int, 
         return Choice(None, 'the native engine was asked for (`backend="native"`)')
     if dtype != np.float32 and options.precision != "float32":
         return Choice(
-            None, 'the data are float64 (or become it) and keep that precision; `precision="float32"` lets a GPU take them'
+            None,
+            'the data are float64 (or become it) and keep that precision; `precision="float32"` lets a GPU take them',
         )
     if options.names_gpu:
         device = _open(options.api, software=True)
@@ -148,5 +136,5 @@ def choose(options: Options, work: str, shape: tuple[int, int], n_targets: int, 
     return Choice(device if refusal is None else None, refusal)
 
 
-def _size_in_words(shape: tuple[int, int]) -> str:
+def _size_in_words(shape: tuple[int, ...]) -> str:
     return f"{shape[0]:,} rows x {shape[1]:,} columns = {shape[0] * shape[1]:,} values"

@@ -79,7 +79,10 @@ class MirrorFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `metalml.x.y` where scikit-learn has a public `sklearn.x.y` and we have no file of that name."""
 
     def find_spec(
-        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None  # noqa: ARG002
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,  # noqa: ARG002
+        target: ModuleType | None = None,  # noqa: ARG002
     ) -> ModuleSpec | None:
         """Return the specification of a mirrored module, `None` for any other."""
         parts = fullname.split(".")

@@ -67,7 +67,9 @@ class Accelerated:
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        ours = {name: method.__metalml_rules__ for name, method in vars(cls).items() if hasattr(method, "__metalml_rules__")}
+        ours = {
+            name: method.__metalml_rules__ for name, method in vars(cls).items() if hasattr(method, "__metalml_rules__")
+        }
         cls.__metalml_operations__ = {**cls.__metalml_operations__, **ours}
 
     def _decisions(self, name: str) -> Mapping[str, Decision]:
@@ -183,5 +185,5 @@ def _warn_of_other_versions(name: str, found: Mapping[str, object]) -> None:
         warnings.warn(warning, stacklevel=3)
     pickled = found["_metalml_version"]
     if pickled is not None and pickled != engine_version:
-        text = f"this {name} was saved by metalml {pickled} and is loaded by {engine_version}; save it again after checking its answers"
+        text = f"this {name} was saved by metalml {pickled} and is loaded by {engine_version}: check its answers, save it again"
         warnings.warn(text, UserWarning, stacklevel=3)

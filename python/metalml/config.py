@@ -55,6 +55,7 @@ class Options:
     on_fallback: str | None
 
     def __post_init__(self) -> None:
+        """Work out what every call asks for."""
         # The three answers that every call asks for are kept, not computed: a call may last only microseconds.
         policy = self.on_fallback or ("raise" if self.backend in GPU_BACKENDS else "record")
         object.__setattr__(self, "policy", policy)
@@ -112,6 +113,16 @@ class _Scope:
 
 
 _process = _ProcessState()
+
+
+def _renew_lock() -> None:
+    # Another thread may have held the lock at the moment of the fork; nobody would ever release it in the child.
+    _process.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
 _scope: ContextVar[_Scope | None] = ContextVar("metalml_config", default=None)
 
 

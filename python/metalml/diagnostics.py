@@ -67,9 +67,9 @@ def explain(estimator: object) -> str:
     reasons = getattr(estimator, "fallback_reasons_", {})
     lines = []
     for operation, where in backends.items():
-        place = {"cpu": "scikit-learn", "native": "the native CPU engine"}.get(where, f"the GPU ({where})")
+        place = {"cpu": "in scikit-learn", "native": "on the native CPU engine"}.get(where, f"on the GPU ({where})")
         reason = reasons.get(operation)
-        lines.append(f"{name}.{operation} ran in {place}" + (f": {reason}" if reason else ""))
+        lines.append(f"{name}.{operation} ran {place}" + (f": {reason}" if reason else ""))
     return "\n".join(lines)
 
 
@@ -113,13 +113,20 @@ def _device_lines(device: Mapping) -> Iterable[str]:
         f"{_bytes(memory['in_use_bytes'])} in use, {_bytes(memory['pooled_bytes'])} kept for the next calls, "
         f"at most {_bytes(memory['limit_bytes'])}",
     )
-    yield _line("its limits", ", ".join(f"{_words(name)} {_quantity(name, size)}" for name, size in device["limits"].items()))
-    yield _line("work so far", ", ".join(f"{_quantity(name, n)} {_words(name)}" for name, n in device["counts"].items()))
+    yield _line(
+        "its limits", ", ".join(f"{_words(name)} {_quantity(name, size)}" for name, size in device["limits"].items())
+    )
+    yield _line(
+        "work so far", ", ".join(f"{_quantity(name, n)} {_words(name)}" for name, n in device["counts"].items())
+    )
     tests = device["self_test"]
     failed = [f"{kernel} ({state})" for kernel, state in tests.items() if state.startswith("failed")]
     passed = sum(state == "passed" for state in tests.values())
     waiting = sum(state == "not run" for state in tests.values())
-    yield _line("self-test", f"{passed} kernels passed, {waiting} not run yet (each runs at its first use), {len(failed)} failed")
+    yield _line(
+        "self-test",
+        f"{passed} kernels passed, {waiting} not run yet (each runs at its first use), {len(failed)} failed",
+    )
     if failed:
         yield _line("", "operations that need these run on the CPU engines: " + ", ".join(failed))
     probe = [f"{_words(name)}: {'yes' if holds else 'no'}" for name, holds in device["float_probe"].items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from sklearn import linear_model
@@ -11,12 +11,13 @@ from metalml import _core
 from metalml._accelerated import Accelerated, Run, accelerated
 from metalml._compat import (
     check_is_fitted,
-    check_sample_weight,
+    checked_weights,
     fit_context,
     issparse,
     raise_if_not_finite,
     single_column_target_is_flat,
-    validate_data,
+    validated,
+    validated_pair,
 )
 from metalml._documentation import on_the_gpu
 from metalml._support import LeaveToScikitLearnError, Rule
@@ -63,21 +64,31 @@ class Ridge(Accelerated, linear_model.Ridge):
 
     @accelerated(
         linear_model.Ridge,
-        Rule(lambda est, _: est.solver != "lbfgs" or est.positive, 'solver="lbfgs" needs `positive=True`', is_error=True),
+        Rule(
+            lambda est, _: est.solver != "lbfgs" or est.positive, 'solver="lbfgs" needs `positive=True`', is_error=True
+        ),
         Rule(
             lambda est, _: not est.positive or est.solver in ("auto", "lbfgs"),
             "solver={solver!r} cannot keep the coefficients positive",
             is_error=True,
         ),
         Rule(_sparse_solver_fits, "solver={solver!r} fits no intercept on sparse input", is_error=True),
-        Rule(lambda est, _: est.solver in ("auto", "cholesky"), "solver={solver!r} runs in scikit-learn: `auto` and `cholesky` are accelerated"),
+        Rule(
+            lambda est, _: est.solver in ("auto", "cholesky"),
+            "solver={solver!r} runs in scikit-learn: `auto` and `cholesky` are accelerated",
+        ),
         Rule(lambda est, _: not est.positive, "`positive=True` runs in scikit-learn"),
-        Rule(lambda est, _: _is_positive(est.alpha), "alpha={alpha!r} runs in scikit-learn: only values above 0 are accelerated"),
+        Rule(
+            lambda est, _: _is_positive(est.alpha),
+            "alpha={alpha!r} runs in scikit-learn: only values above 0 are accelerated",
+        ),
         is_fit=True,
     )
     @fit_context
-    def fit(self, run: Run, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | float | None = None) -> Self:
-        X, y = validate_data(
+    def fit(
+        self, run: Run, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | float | None = None
+    ) -> Self:
+        x, targets = validated_pair(
             self,
             X,
             y,
@@ -87,56 +98,61 @@ class Ridge(Accelerated, linear_model.Ridge):
             multi_output=True,
             y_numeric=True,
         )
-        if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype)
-        n_targets = 1 if y.ndim == 1 else y.shape[1]
-        device = run.place("ridge_fit", X.shape, dtype=X.dtype, n_targets=n_targets, solves_on_host=True)
-        targets = _targets(y, X.dtype)
+        weights = checked_weights(sample_weight, x)
+        is_vector = targets.ndim == 1
+        n_targets = 1 if is_vector else targets.shape[1]
+        device = run.place("ridge_fit", self, x, n_targets=n_targets, solves_on_host=True)
+        targets = _as_columns(targets, x.dtype)
         alpha = _penalties(self.alpha, n_targets)
-        if sample_weight is not None and not np.all(sample_weight >= 0):
+        if weights is not None and not np.all(weights >= 0):
             msg = "negative sample weights run in scikit-learn"
             raise LeaveToScikitLearnError(msg)
         try:
-            coef, intercept = _core.ridge_fit(X, targets, sample_weight, alpha, bool(self.fit_intercept), device)
+            coef, intercept = _core.ridge_fit(x, targets, weights, alpha, bool(self.fit_intercept), device)
         except _core.NonFiniteError as error:
-            _raise_like_scikit_learn(self, error, X)
-        flat = y.ndim == 1 or (n_targets == 1 and single_column_target_is_flat())
+            _raise_like_scikit_learn(self, error, x)
+        flat = is_vector or (n_targets == 1 and single_column_target_is_flat())
         self.coef_ = coef[0] if flat else coef
         if not self.fit_intercept:
             self.intercept_ = 0.0
         else:
-            self.intercept_ = intercept[0] if y.ndim == 1 else intercept
+            self.intercept_ = intercept[0] if is_vector else intercept
         self.n_iter_ = None
         self.solver_ = "cholesky"
         return self
 
     @accelerated(
         linear_model.Ridge,
-        Rule(lambda est, _: hasattr(est, "coef_") and hasattr(est, "intercept_"), "the model is not fitted", is_error=True),
+        Rule(
+            lambda est, _: hasattr(est, "coef_") and hasattr(est, "intercept_"),
+            "the model is not fitted",
+            is_error=True,
+        ),
         Rule(_state_is_linear, "`coef_` and `intercept_` are not those of a fit with NumPy arrays"),
     )
     def predict(self, run: Run, X: npt.ArrayLike) -> np.ndarray:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=_SPARSE_FORMATS, reset=False, ensure_all_finite=False)
+        x = validated(self, X, accept_sparse=_SPARSE_FORMATS, reset=False, ensure_all_finite=False)
         coef = np.atleast_2d(self.coef_)
-        shape = X.shape
-        dtype = np.result_type(X.dtype, coef.dtype, self.intercept_)
-        device = run.place("linear_predict", shape, dtype=dtype, n_targets=len(coef))
-        if dtype not in (np.float32, np.float64) or shape[1] != coef.shape[1]:
-            msg = f"data of type {X.dtype} and shape {shape} with a `coef_` of type {coef.dtype} and shape {coef.shape}"
+        dtype = np.result_type(x.dtype, coef.dtype, self.intercept_)
+        device = run.place("linear_predict", self, x, dtype=dtype, n_targets=len(coef))
+        if dtype not in (np.float32, np.float64) or x.shape[1] != coef.shape[1]:
+            msg = (
+                f"data of type {x.dtype} and shape {x.shape} with a `coef_` of type {coef.dtype} and shape {coef.shape}"
+            )
             raise LeaveToScikitLearnError(msg)
-        x = X.astype(dtype, copy=False)
+        x = x.astype(dtype, copy=False)
         coef = coef.astype(dtype, copy=False)
         intercept = np.broadcast_to(np.asarray(self.intercept_, dtype=dtype), (len(coef),))
-        out = np.empty((shape[0], len(coef)), dtype=dtype)
+        out = np.empty((len(x), len(coef)), dtype=dtype)
         try:
             _core.linear_predict(x, np.ascontiguousarray(coef), np.ascontiguousarray(intercept), out, device)
         except _core.NonFiniteError as error:
-            _raise_like_scikit_learn(self, error, X)
+            _raise_like_scikit_learn(self, error, x)
         return out[:, 0] if self.coef_.ndim == 1 else out
 
 
-def _targets(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def _as_columns(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if not isinstance(y, np.ndarray) or y.ndim > 2:
         msg = "targets of this kind run in scikit-learn"
         raise LeaveToScikitLearnError(msg, is_error=True)
@@ -153,10 +169,10 @@ def _penalties(alpha: npt.ArrayLike, n_targets: int) -> np.ndarray:
     return np.ascontiguousarray(np.broadcast_to(penalties, (n_targets,)))
 
 
-def _raise_like_scikit_learn(estimator: Ridge, error: _core.NonFiniteError, X: np.ndarray) -> None:
+def _raise_like_scikit_learn(estimator: Ridge, error: _core.NonFiniteError, x: np.ndarray) -> NoReturn:
     name = str(error.args[0])
     if name == "X":
-        raise_if_not_finite(X, estimator=estimator, name=name)
+        raise_if_not_finite(x, estimator=estimator, name=name)
     # Values that only our type makes infinite, or scikit-learn told to assume finite data: its arithmetic decides.
     msg = f"`{name}` holds values that are not finite"
     raise LeaveToScikitLearnError(msg) from error

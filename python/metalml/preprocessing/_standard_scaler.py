@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 from sklearn import preprocessing
@@ -10,16 +10,16 @@ from sklearn import preprocessing
 from metalml import _core
 from metalml._accelerated import Accelerated, Run, accelerated
 from metalml._compat import (
-    check_array,
     check_is_fitted,
-    check_sample_weight,
+    checked_array,
+    checked_weights,
     constant_columns_to_one,
     fit_context,
     fit_task,
     issparse,
     raise_if_not_finite,
     type_of_sample_count,
-    validate_data,
+    validated,
 )
 from metalml._documentation import on_the_gpu
 from metalml._support import LeaveToScikitLearnError, Rule
@@ -97,7 +97,9 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
 
     @accelerated(preprocessing.StandardScaler, _CENTERS, _NOT_HALF, is_fit=True, calls_others=True)
     @fit_context
-    def fit(self, run: Run, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | float | None = None) -> Self:
+    def fit(
+        self, run: Run, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | float | None = None
+    ) -> Self:
         self._reset()
         return _learn(self, run, X, y, sample_weight)
 
@@ -117,44 +119,39 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
     @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, _NOT_HALF, _COLUMNS)
     def transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:  # noqa: FBT001
         check_is_fitted(self)
-        given = X
-        X = validate_data(
+        x = validated(
             self, X, reset=False, accept_sparse="csr", dtype=_DTYPES, force_writeable=False, ensure_all_finite=False
         )
-        return _apply(self, run, X, given=given, in_place=not (self.copy if copy is None else copy), inverse=False)
+        return _apply(self, run, x, in_place=not (self.copy if copy is None else copy), inverse=False)
 
     @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, _NOT_HALF, _COLUMNS)
     def inverse_transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:  # noqa: FBT001
         check_is_fitted(self)
-        given = X
-        X = check_array(X, accept_sparse="csr", dtype=_DTYPES, ensure_all_finite=False)
-        return _apply(self, run, X, given=given, in_place=not (self.copy if copy is None else copy), inverse=True)
+        x = checked_array(X, accept_sparse="csr", dtype=_DTYPES, ensure_all_finite=False)
+        return _apply(self, run, x, in_place=not (self.copy if copy is None else copy), inverse=True)
 
 
 def _learn(
     scaler: StandardScaler, run: Run, X: npt.ArrayLike, y: object, sample_weight: npt.ArrayLike | float | None
 ) -> StandardScaler:
     is_first = not hasattr(scaler, "n_samples_seen_")
-    X = validate_data(
-        scaler, X, accept_sparse=_SPARSE_FORMATS, dtype=_DTYPES, ensure_all_finite=False, reset=is_first
-    )
-    with fit_task(scaler, X, y, {"sample_weight": sample_weight}):
-        if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype)
-        device = run.place("standard_scaler_fit", X.shape, dtype=X.dtype)
-        _leave_half_precision(X)
-        if sample_weight is not None and not (np.all(sample_weight >= 0) and np.any(sample_weight > 0)):
+    x = validated(scaler, X, accept_sparse=_SPARSE_FORMATS, dtype=_DTYPES, ensure_all_finite=False, reset=is_first)
+    with fit_task(scaler, x, y, {"sample_weight": sample_weight}):
+        weights = checked_weights(sample_weight, x)
+        device = run.place("standard_scaler_fit", scaler, x, allow_nan=True)
+        _leave_half_precision(x)
+        if weights is not None and not (np.all(weights >= 0) and np.any(weights > 0)):
             msg = "sample weights below 0, or all 0, run in scikit-learn"
             raise LeaveToScikitLearnError(msg)
         computes = bool(scaler.with_mean or scaler.with_std)
         try:
             # Without centring and scaling scikit-learn counts rows and does not weigh them.
-            moments = _Moments(*_core.column_statistics(X, sample_weight if computes else None, device))
+            moments = _Moments(*_core.column_statistics(x, weights if computes else None, device))
         except _core.NonFiniteError as error:
-            _raise_like_scikit_learn(scaler, error, X)
+            _raise_like_scikit_learn(scaler, error, x)
         if not is_first:
-            moments = _so_far(scaler, X.shape[1]).merged_with(moments)
-        _set_state(scaler, moments, computes=computes, weighted=sample_weight is not None, dtype=X.dtype)
+            moments = _so_far(scaler, x.shape[1]).merged_with(moments)
+        _set_state(scaler, moments, computes=computes, weighted=weights is not None, dtype=x.dtype)
     return scaler
 
 
@@ -175,22 +172,20 @@ def _set_state(scaler: StandardScaler, moments: _Moments, *, computes: bool, wei
     scaler.scale_ = constant_columns_to_one(variance, mean, scaler.n_samples_seen_) if scaler.with_std else None
 
 
-def _apply(
-    scaler: StandardScaler, run: Run, X: np.ndarray, *, given: object, in_place: bool, inverse: bool
-) -> np.ndarray:
-    device = run.place("standard_scaler_transform", X.shape, dtype=X.dtype)
-    _leave_half_precision(X)
-    mean = _column_values(scaler.mean_, X.shape[1]) if scaler.with_mean else None
-    scale = _column_values(scaler.scale_, X.shape[1]) if scaler.with_std else None
-    writes_input = in_place and X.flags.writeable
-    if writes_input and not X.flags.c_contiguous:
+def _apply(scaler: StandardScaler, run: Run, x: np.ndarray, *, in_place: bool, inverse: bool) -> np.ndarray:
+    device = run.place("standard_scaler_transform", scaler, x, allow_nan=True)
+    _leave_half_precision(x)
+    mean = _column_values(scaler.mean_, x.shape[1]) if scaler.with_mean else None
+    scale = _column_values(scaler.scale_, x.shape[1]) if scaler.with_std else None
+    writes_input = in_place and x.flags.writeable
+    if writes_input and not x.flags.c_contiguous:
         msg = "`copy=False` on an array that is not C-contiguous runs in scikit-learn"
         raise LeaveToScikitLearnError(msg)
-    out = X if writes_input else np.empty(X.shape, dtype=X.dtype)
+    out = x if writes_input else np.empty(x.shape, dtype=x.dtype)
     try:
-        _core.scale_columns(X, out, mean, scale, inverse, device)
+        _core.scale_columns(x, out, mean, scale, inverse, device)
     except _core.NonFiniteError as error:
-        _raise_like_scikit_learn(scaler, error, X)
+        _raise_like_scikit_learn(scaler, error, x)
     return out
 
 
@@ -201,12 +196,12 @@ def _column_values(values: np.ndarray, n_columns: int) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def _leave_half_precision(X: np.ndarray) -> None:
-    if X.dtype == np.float16:  # a data frame shows its type only after conversion
+def _leave_half_precision(x: np.ndarray) -> None:
+    if x.dtype == np.float16:  # a data frame shows its type only after conversion
         raise LeaveToScikitLearnError(_NOT_HALF.reason)
 
 
-def _raise_like_scikit_learn(scaler: StandardScaler, error: _core.NonFiniteError, X: np.ndarray) -> None:
-    raise_if_not_finite(X, estimator=scaler, name="X", allow_nan=True)
+def _raise_like_scikit_learn(scaler: StandardScaler, error: _core.NonFiniteError, x: np.ndarray) -> NoReturn:
+    raise_if_not_finite(x, estimator=scaler, name="X", allow_nan=True)
     msg = "the data hold infinite values and scikit-learn was told to assume that they are finite"
     raise LeaveToScikitLearnError(msg) from error
