@@ -11,7 +11,7 @@ import functools
 import inspect
 import warnings
 from threading import get_ident
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy import ndarray
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
     from metalml._core import Device
     from metalml.config import Options
+
+_Self = TypeVar("_Self")
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 __all__ = ["DENSE_NUMPY", "Accelerated", "Run", "accelerated"]
 
@@ -142,7 +146,9 @@ def _depth_of_caller() -> int:
 
 def accelerated(
     owner: type, *rules: Rule, is_fit: bool = False, calls_others: bool = False
-) -> Callable[[Callable[..., object]], Callable[..., object]]:
+) -> Callable[
+    [Callable[Concatenate[_Self, Run, _Arguments], _Result]], Callable[Concatenate[_Self, _Arguments], _Result]
+]:
     """Give a method of a scikit-learn class an accelerated body.
 
     Parameters
@@ -161,8 +167,11 @@ def accelerated(
     refused = tuple(rule for rule in rules if rule.is_error)
     all_rules = refused + DENSE_NUMPY + tuple(rule for rule in rules if not rule.is_error)
 
-    def decorate(body: Callable[..., object]) -> Callable[..., object]:
+    def decorate(
+        body: Callable[Concatenate[_Self, Run, _Arguments], _Result],
+    ) -> Callable[Concatenate[_Self, _Arguments], _Result]:
         operation = body.__name__
+        run_body = cast("Callable[..., object]", body)
         inherited = without_output_wrapping(owner, operation)
         if calls_others:
             inherited = _marking_inside(inherited)
@@ -209,9 +218,10 @@ def accelerated(
             run = Run(options, name, None if broken is None else broken.explain(self))
             before = self.__dict__.copy()
             try:
-                result = body(self, run, *args, **kwargs)
+                result = run_body(self, run, *args, **kwargs)
             except (LeaveToScikitLearnError, UnsuitedError) as verdict:
-                _restore(self, before)
+                if is_fit:
+                    _restore(self, before)
                 reason = str(verdict)
                 if not getattr(verdict, "is_error", False):
                     apply_policy(options, name, "in scikit-learn", reason)
@@ -225,7 +235,7 @@ def accelerated(
             return in_scikit_learn(Decision("cpu", reason))
 
         call.__metalml_rules__ = all_rules  # type: ignore[attr-defined]
-        return call
+        return cast("Callable[Concatenate[_Self, _Arguments], _Result]", call)
 
     return decorate
 
@@ -252,9 +262,7 @@ def _restore(estimator: object, before: Mapping[str, object]) -> None:
 
 def _rows(X: object) -> int:
     shape = getattr(X, "shape", None)
-    if shape:
-        return shape[0]
     try:
-        return len(X)  # type: ignore[arg-type]
-    except TypeError:
+        return int(shape[0]) if shape else len(X)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
         return 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import sklearn
@@ -16,9 +16,14 @@ from scipy.sparse import issparse
 from sklearn._config import get_config as _get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import InconsistentVersionWarning
-from sklearn.utils import validation
 from sklearn.utils._set_output import _SetOutputMixin
-from sklearn.utils.validation import _assert_all_finite, check_is_fitted
+from sklearn.utils.validation import (
+    _assert_all_finite,
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,11 +52,14 @@ __all__ = [
 
 _Method = TypeVar("_Method", bound="Callable[..., object]")
 
+# scikit-learn ships no types; what a checker infers from its defaults is too narrow.
+_validate: Callable[..., Any] = validate_data
+_check: Callable[..., Any] = check_array
+
 OLDEST = (1, 6)
 NEWEST_EXCLUDED = (1, 11)
 
 sklearn_version = sklearn.__version__
-fit_context: Callable[[_Method], _Method] = _fit_context(prefer_skip_nested_validation=True)
 
 
 def require_supported() -> None:
@@ -69,24 +77,29 @@ def validated(estimator: object, X: npt.ArrayLike, **checks: object) -> np.ndarr
 
     What comes back is sparse where `accept_sparse` allows it, which only a call about to be refused may.
     """
-    return cast("np.ndarray", validation.validate_data(estimator, X, **checks))
+    return _validate(estimator, X, **checks)
 
 
 def validated_pair(
     estimator: object, X: npt.ArrayLike, y: npt.ArrayLike, **checks: object
 ) -> tuple[np.ndarray, np.ndarray]:
     """Run scikit-learn's validation of `X` and `y` together."""
-    return cast("tuple[np.ndarray, np.ndarray]", validation.validate_data(estimator, X, y, **checks))
+    return _validate(estimator, X, y, **checks)
 
 
 def checked_array(X: npt.ArrayLike, **checks: object) -> np.ndarray:
     """Run scikit-learn's validation of an array alone."""
-    return cast("np.ndarray", validation.check_array(X, **checks))
+    return _check(X, **checks)
 
 
 def checked_weights(sample_weight: npt.ArrayLike | None, X: np.ndarray) -> np.ndarray | None:
     """Run scikit-learn's validation of sample weights, which then have the dtype of `X`."""
-    return None if sample_weight is None else validation._check_sample_weight(sample_weight, X, dtype=X.dtype)
+    return None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
+
+
+def fit_context(method: _Method) -> _Method:
+    """Validate parameters before a fit, and run it as scikit-learn runs its own."""
+    return cast("_Method", _fit_context(prefer_skip_nested_validation=True)(method))
 
 
 def array_api_dispatch() -> bool:
@@ -113,7 +126,7 @@ def constant_columns_to_one(variance: np.ndarray, mean: np.ndarray, n_samples: n
     from sklearn.preprocessing._data import _handle_zeros_in_scale, _is_constant_feature
 
     constant = _is_constant_feature(variance, mean, n_samples)
-    return _handle_zeros_in_scale(np.sqrt(variance), copy=False, constant_mask=constant)
+    return cast("np.ndarray", _handle_zeros_in_scale(np.sqrt(variance), copy=False, constant_mask=constant))
 
 
 @contextmanager

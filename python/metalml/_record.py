@@ -12,7 +12,7 @@ import warnings
 import weakref
 from contextvars import ContextVar
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from metalml import config
 from metalml._compat import InconsistentVersionWarning, sklearn_version
@@ -21,6 +21,7 @@ from metalml._support import Decision, small_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import SupportsIndex
 
     from metalml._support import Rule
 
@@ -99,11 +100,11 @@ class Accelerated:
         return decision.where
 
     def __getstate__(self) -> dict[str, object]:
-        state = dict(super().__getstate__())  # type: ignore[arg-type]
-        record = state.pop(RECORD, None)
+        state: dict[str, object] = dict(super().__getstate__())  # type: ignore[arg-type, call-overload]
+        record = cast("Record | None", state.pop(RECORD, None))
         if record is not None:
             state[RECORD] = record.decisions
-        carried = state.pop(CARRIED, None)
+        carried = cast("config.Options | None", state.pop(CARRIED, None))
         if not _has_fitted_state(state):
             # A worker process does not see the contexts of its parent. A fitted model never takes them along.
             options = asdict(carried) if carried is not None else config.carried()
@@ -128,12 +129,12 @@ class Accelerated:
             vars(clone)[CARRIED] = vars(self)[CARRIED]
         return clone
 
-    def __reduce_ex__(self, protocol: int) -> tuple[object, ...]:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         if _exporting.get():
             state = {name: value for name, value in vars(self).items() if name not in {RECORD, CARRIED}}
             plain = plain_class(type(self))
             return plain.__new__, (plain,), {**state, "_sklearn_version": sklearn_version}
-        return super().__reduce_ex__(protocol)  # type: ignore[return-value]
+        return cast("tuple[Any, ...]", super().__reduce_ex__(protocol))
 
 
 def plain_class(accelerated_class: type) -> type:
@@ -185,5 +186,5 @@ def _warn_of_other_versions(name: str, found: Mapping[str, object]) -> None:
         warnings.warn(warning, stacklevel=3)
     pickled = found["_metalml_version"]
     if pickled is not None and pickled != engine_version:
-        text = f"this {name} was saved by metalml {pickled} and is loaded by {engine_version}: check its answers, save it again"
+        text = f"this {name} was saved by metalml {pickled} and is loaded by {engine_version}: check its answers"
         warnings.warn(text, UserWarning, stacklevel=3)

@@ -49,7 +49,7 @@ def _state_is_linear(est: Ridge, _: object) -> bool:
     if not isinstance(coef, np.ndarray) or coef.ndim not in (1, 2) or coef.dtype.kind != "f":
         return False
     n_targets = 1 if coef.ndim == 1 else coef.shape[0]
-    return np.ndim(intercept) == 0 or (np.ndim(intercept) == 1 and len(intercept) == n_targets)
+    return np.shape(intercept) in ((), (n_targets,))
 
 
 class Ridge(Accelerated, linear_model.Ridge):

@@ -101,7 +101,8 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
         self, run: Run, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | float | None = None
     ) -> Self:
         self._reset()
-        return _learn(self, run, X, y, sample_weight)
+        _learn(self, run, X, y, sample_weight)
+        return self
 
     @accelerated(
         preprocessing.StandardScaler,
@@ -114,7 +115,8 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
     def partial_fit(
         self, run: Run, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | float | None = None
     ) -> Self:
-        return _learn(self, run, X, y, sample_weight)
+        _learn(self, run, X, y, sample_weight)
+        return self
 
     @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, _NOT_HALF, _COLUMNS)
     def transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:  # noqa: FBT001
@@ -133,7 +135,7 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
 
 def _learn(
     scaler: StandardScaler, run: Run, X: npt.ArrayLike, y: object, sample_weight: npt.ArrayLike | float | None
-) -> StandardScaler:
+) -> None:
     is_first = not hasattr(scaler, "n_samples_seen_")
     x = validated(scaler, X, accept_sparse=_SPARSE_FORMATS, dtype=_DTYPES, ensure_all_finite=False, reset=is_first)
     with fit_task(scaler, x, y, {"sample_weight": sample_weight}):
@@ -152,14 +154,11 @@ def _learn(
         if not is_first:
             moments = _so_far(scaler, x.shape[1]).merged_with(moments)
         _set_state(scaler, moments, computes=computes, weighted=weights is not None, dtype=x.dtype)
-    return scaler
 
 
 def _so_far(scaler: StandardScaler, n_columns: int) -> _Moments:
-    zeros = np.zeros(n_columns)
-    weight = np.broadcast_to(np.asarray(scaler.n_samples_seen_, dtype=np.float64), (n_columns,))
-    mean = zeros if scaler.mean_ is None else scaler.mean_
-    return _Moments(weight, mean, zeros if scaler.var_ is None else scaler.var_)
+    kept = (scaler.n_samples_seen_, scaler.mean_, scaler.var_)
+    return _Moments(*(np.broadcast_to(0.0 if values is None else np.asarray(values), (n_columns,)) for values in kept))
 
 
 def _set_state(scaler: StandardScaler, moments: _Moments, *, computes: bool, weighted: bool, dtype: np.dtype) -> None:
@@ -189,11 +188,12 @@ def _apply(scaler: StandardScaler, run: Run, x: np.ndarray, *, in_place: bool, i
     return out
 
 
-def _column_values(values: np.ndarray, n_columns: int) -> np.ndarray:
+def _column_values(kept: object, n_columns: int) -> np.ndarray:
+    values = np.asarray(kept, dtype=np.float64)
     if values.shape != (n_columns,):
-        msg = f"{n_columns} columns, and statistics of {values.shape[0]}"
+        msg = f"{n_columns} columns, and statistics of shape {values.shape}"
         raise LeaveToScikitLearnError(msg, is_error=True)
-    return np.ascontiguousarray(values, dtype=np.float64)
+    return np.ascontiguousarray(values)
 
 
 def _leave_half_precision(x: np.ndarray) -> None:
