@@ -21,7 +21,6 @@ from sklearn.utils.validation import (
     _assert_all_finite,
     _check_sample_weight,
     check_array,
-    check_is_fitted,
     validate_data,
 )
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = [
     "InconsistentVersionWarning",
     "array_api_dispatch",
-    "check_is_fitted",
     "checked_array",
     "checked_weights",
     "constant_columns_to_one",

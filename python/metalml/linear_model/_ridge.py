@@ -10,7 +10,6 @@ from sklearn import linear_model
 from metalml import _core
 from metalml._accelerated import Accelerated, Run, accelerated
 from metalml._compat import (
-    check_is_fitted,
     checked_weights,
     fit_context,
     issparse,
@@ -131,25 +130,23 @@ class Ridge(Accelerated, linear_model.Ridge):
         Rule(_state_is_linear, "`coef_` and `intercept_` are not those of a fit with NumPy arrays"),
     )
     def predict(self, run: Run, X: npt.ArrayLike) -> np.ndarray:
-        check_is_fitted(self)
         x = validated(self, X, accept_sparse=_SPARSE_FORMATS, reset=False, ensure_all_finite=False)
-        coef = np.atleast_2d(self.coef_)
-        dtype = np.result_type(x.dtype, coef.dtype, self.intercept_)
+        kept, constant = self.coef_, self.intercept_
+        coef = kept if kept.ndim > 1 else kept[np.newaxis]
+        dtype = np.result_type(x.dtype, kept.dtype, constant)
         device = run.place("linear_predict", self, x, dtype=dtype, n_targets=len(coef))
         if dtype not in (np.float32, np.float64) or x.shape[1] != coef.shape[1]:
-            msg = (
-                f"data of type {x.dtype} and shape {x.shape} with a `coef_` of type {coef.dtype} and shape {coef.shape}"
-            )
+            msg = f"a result of type {dtype}, from {x.shape[1]} columns and a `coef_` of shape {kept.shape}"
             raise LeaveToScikitLearnError(msg)
         x = x.astype(dtype, copy=False)
-        coef = coef.astype(dtype, copy=False)
-        intercept = np.broadcast_to(np.asarray(self.intercept_, dtype=dtype), (len(coef),))
-        out = np.empty((len(x), len(coef)), dtype=dtype)
+        coef = np.ascontiguousarray(coef, dtype=dtype)
+        intercept = np.full(len(coef), constant, dtype=dtype)
+        predicted = np.empty(len(x) if kept.ndim == 1 else (len(x), len(coef)), dtype=dtype)
         try:
-            _core.linear_predict(x, np.ascontiguousarray(coef), np.ascontiguousarray(intercept), out, device)
+            _core.linear_predict(x, coef, intercept, predicted.reshape(len(x), len(coef)), device)
         except _core.NonFiniteError as error:
             _raise_like_scikit_learn(self, error, x)
-        return out[:, 0] if self.coef_.ndim == 1 else out
+        return predicted
 
 
 def _as_columns(y: np.ndarray, dtype: np.dtype) -> np.ndarray:

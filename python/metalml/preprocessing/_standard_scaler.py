@@ -10,7 +10,6 @@ from sklearn import preprocessing
 from metalml import _core
 from metalml._accelerated import Accelerated, Run, accelerated
 from metalml._compat import (
-    check_is_fitted,
     checked_array,
     checked_weights,
     constant_columns_to_one,
@@ -120,7 +119,6 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
 
     @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, _NOT_HALF, _COLUMNS)
     def transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:  # noqa: FBT001
-        check_is_fitted(self)
         x = validated(
             self, X, reset=False, accept_sparse="csr", dtype=_DTYPES, force_writeable=False, ensure_all_finite=False
         )
@@ -128,7 +126,6 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
 
     @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, _NOT_HALF, _COLUMNS)
     def inverse_transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:  # noqa: FBT001
-        check_is_fitted(self)
         x = checked_array(X, accept_sparse="csr", dtype=_DTYPES, ensure_all_finite=False)
         return _apply(self, run, x, in_place=not (self.copy if copy is None else copy), inverse=True)
 
