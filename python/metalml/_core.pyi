@@ -3,7 +3,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-_Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+_Floats: TypeAlias = npt.NDArray[np.float32 | np.float64]
 
 __version__: str
 
