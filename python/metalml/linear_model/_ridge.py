@@ -1,0 +1,175 @@
+"""Ridge regression: the Gram matrix on an engine, one small system solved in float64."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+from sklearn import linear_model
+
+from metalml import _core
+from metalml._accelerated import Accelerated, Run, accelerated
+from metalml._compat import (
+    checked_weights,
+    fit_context,
+    issparse,
+    raise_if_not_finite,
+    single_column_target_is_flat,
+    validated,
+    validated_pair,
+)
+from metalml._documentation import on_the_gpu
+from metalml._support import LeaveToScikitLearnError, Rule
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import numpy.typing as npt
+
+# What scikit-learn's solvers take; sparse data only reach this far when a strict backend is about to refuse them.
+_SPARSE_FORMATS = ("csr", "csc", "coo")
+
+
+def _is_positive(alpha: object) -> bool:
+    if type(alpha) is float or type(alpha) is int:
+        return 0 < alpha < float("inf")
+    values = np.asarray(alpha, dtype=np.float64)
+    return values.size > 0 and bool(np.all((values > 0) & np.isfinite(values)))
+
+
+def _sparse_solver_fits(est: Ridge, X: object) -> bool:
+    if type(X) is np.ndarray or not issparse(X) or not est.fit_intercept:
+        return True
+    return est.solver in ("auto", "lbfgs", "lsqr", "sag", "sparse_cg")
+
+
+def _state_is_linear(est: Ridge, _: object) -> bool:
+    coef, intercept = est.coef_, est.intercept_
+    if not isinstance(coef, np.ndarray) or coef.ndim not in (1, 2) or coef.dtype.kind != "f":
+        return False
+    n_targets = 1 if coef.ndim == 1 else coef.shape[0]
+    return np.shape(intercept) in ((), (n_targets,))
+
+
+class Ridge(Accelerated, linear_model.Ridge):
+    __doc__ = on_the_gpu(
+        linear_model.Ridge,
+        """
+        `fit` runs for dense data with ``solver="auto"`` or ``"cholesky"`` and ``alpha`` above 0. The Gram matrix of the
+        centred data is made on the GPU (float32) or on the native engine (float32, float64); the system is solved in
+        float64. `predict` runs wherever the data are, whichever solver fitted the model.
+        """,
+    )
+
+    @accelerated(
+        linear_model.Ridge,
+        Rule(
+            lambda est, _: est.solver != "lbfgs" or est.positive, 'solver="lbfgs" needs `positive=True`', is_error=True
+        ),
+        Rule(
+            lambda est, _: not est.positive or est.solver in ("auto", "lbfgs"),
+            "solver={solver!r} cannot keep the coefficients positive",
+            is_error=True,
+        ),
+        Rule(_sparse_solver_fits, "solver={solver!r} fits no intercept on sparse input", is_error=True),
+        Rule(
+            lambda est, _: est.solver in ("auto", "cholesky"),
+            "solver={solver!r} runs in scikit-learn: `auto` and `cholesky` are accelerated",
+        ),
+        Rule(lambda est, _: not est.positive, "`positive=True` runs in scikit-learn"),
+        Rule(
+            lambda est, _: _is_positive(est.alpha),
+            "alpha={alpha!r} runs in scikit-learn: only values above 0 are accelerated",
+        ),
+        is_fit=True,
+    )
+    @fit_context
+    def fit(
+        self, run: Run, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | float | None = None
+    ) -> Self:
+        x, targets = validated_pair(
+            self,
+            X,
+            y,
+            accept_sparse=_SPARSE_FORMATS,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            multi_output=True,
+            y_numeric=True,
+        )
+        weights = checked_weights(sample_weight, x)
+        is_vector = targets.ndim == 1
+        n_targets = 1 if is_vector else targets.shape[1]
+        device = run.place("ridge_fit", self, x, n_targets=n_targets, solves_on_host=True)
+        targets = _as_columns(targets, x.dtype)
+        alpha = _penalties(self.alpha, n_targets)
+        if weights is not None and not np.all(weights >= 0):
+            msg = "negative sample weights run in scikit-learn"
+            raise LeaveToScikitLearnError(msg)
+        try:
+            coef, intercept = _core.ridge_fit(x, targets, weights, alpha, bool(self.fit_intercept), device)
+        except _core.NonFiniteError as error:
+            _raise_like_scikit_learn(self, error, x)
+        flat = is_vector or (n_targets == 1 and single_column_target_is_flat())
+        self.coef_ = coef[0] if flat else coef
+        if not self.fit_intercept:
+            self.intercept_ = 0.0
+        else:
+            self.intercept_ = intercept[0] if is_vector else intercept
+        self.n_iter_ = None
+        self.solver_ = "cholesky"
+        return self
+
+    @accelerated(
+        linear_model.Ridge,
+        Rule(
+            lambda est, _: hasattr(est, "coef_") and hasattr(est, "intercept_"),
+            "the model is not fitted",
+            is_error=True,
+        ),
+        Rule(_state_is_linear, "`coef_` and `intercept_` are not those of a fit with NumPy arrays"),
+    )
+    def predict(self, run: Run, X: npt.ArrayLike) -> np.ndarray:
+        x = validated(self, X, accept_sparse=_SPARSE_FORMATS, reset=False, ensure_all_finite=False)
+        kept, constant = self.coef_, self.intercept_
+        coef = kept if kept.ndim > 1 else kept[np.newaxis]
+        dtype = np.result_type(x.dtype, kept.dtype, constant)
+        device = run.place("linear_predict", self, x, dtype=dtype, n_targets=len(coef))
+        if dtype not in (np.float32, np.float64) or x.shape[1] != coef.shape[1]:
+            msg = f"a result of type {dtype}, from {x.shape[1]} columns and a `coef_` of shape {kept.shape}"
+            raise LeaveToScikitLearnError(msg)
+        x = x.astype(dtype, copy=False)
+        coef = np.ascontiguousarray(coef, dtype=dtype)
+        intercept = np.full(len(coef), constant, dtype=dtype)
+        predicted = np.empty(len(x) if kept.ndim == 1 else (len(x), len(coef)), dtype=dtype)
+        try:
+            _core.linear_predict(x, coef, intercept, predicted.reshape(len(x), len(coef)), device)
+        except _core.NonFiniteError as error:
+            _raise_like_scikit_learn(self, error, x)
+        return predicted
+
+
+def _as_columns(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    if not isinstance(y, np.ndarray) or y.ndim > 2:
+        msg = "targets of this kind run in scikit-learn"
+        raise LeaveToScikitLearnError(msg, is_error=True)
+    with np.errstate(over="ignore"):
+        targets = y.astype(dtype, copy=False)
+    return targets.reshape(-1, 1) if y.ndim == 1 else targets
+
+
+def _penalties(alpha: npt.ArrayLike, n_targets: int) -> np.ndarray:
+    penalties = np.asarray(alpha, dtype=np.float64).ravel()
+    if penalties.size not in (1, n_targets):
+        msg = f"{penalties.size} penalties for {n_targets} targets"
+        raise LeaveToScikitLearnError(msg, is_error=True)
+    return np.ascontiguousarray(np.broadcast_to(penalties, (n_targets,)))
+
+
+def _raise_like_scikit_learn(estimator: Ridge, error: _core.NonFiniteError, x: np.ndarray) -> NoReturn:
+    name = str(error.args[0])
+    if name == "X":
+        raise_if_not_finite(x, estimator=estimator, name=name)
+    # Values that only our type makes infinite, or scikit-learn told to assume finite data: its arithmetic decides.
+    msg = f"`{name}` holds values that are not finite"
+    raise LeaveToScikitLearnError(msg) from error
