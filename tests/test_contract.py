@@ -37,6 +37,7 @@ GPU_FAILURES: dict[str, dict[str, str]] = {
         "check_estimator_sparse_matrix": SPARSE,
     },
     "StandardScaler": {
+        "check_sample_weight_equivalence_on_sparse_data": SPARSE,  # asked by scikit-learn 1.6
         "check_estimator_sparse_array": SPARSE,
         "check_estimator_sparse_matrix": SPARSE,
     },
@@ -73,6 +74,5 @@ def test_list_of_gpu_failures_stays_short_and_honest(name: str) -> None:
     assert set(GPU_FAILURES[name].values()) <= {FLOAT64, SPARSE}
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_expected_failures_are_found_by_the_class_of_scikit_learn(estimator: object) -> None:
-    assert expected_failures(estimator), "scikit-learn 1.6 to 1.10 list at least one for both classes"
+def test_expected_failures_are_found_by_the_class_of_scikit_learn() -> None:
+    assert set(expected_failures(ml.linear_model.Ridge())) == {"check_non_transformer_estimators_n_iter"}
