@@ -59,7 +59,9 @@ def _predict(space: object, X: np.ndarray, y: np.ndarray) -> Callable[[], object
 
 
 WORKS = [
-    Work("StandardScaler.fit", lambda space, X, _: lambda: space.preprocessing.StandardScaler().fit(X), lambda m: m.var_),
+    Work(
+        "StandardScaler.fit", lambda space, X, _: lambda: space.preprocessing.StandardScaler().fit(X), lambda m: m.var_
+    ),
     Work("StandardScaler.transform", _transform, lambda Z: Z),
     Work("Ridge.fit", lambda space, X, y: lambda: space.linear_model.Ridge().fit(X, y), lambda m: m.coef_),
     Work("Ridge.predict", _predict, lambda p: p),
@@ -98,8 +100,8 @@ def native(n_rounds: int) -> int:
                 missed += ratio < least
                 verdict = "" if ratio >= least else f"   wanted: {least:.1f}"
                 print(
-                    f"{work.name:<26}{f'{n_rows:,} x {n_columns}':>16}{dtype:>9}{theirs_s * 1e3:>11.3f} ms{ours_s * 1e3:>9.3f} ms"
-                    f"{ratio:>8.2f}{error(found, exact):>11.1e}{error(work.values(theirs()), exact):>11.1e}{verdict}"
+                    f"{work.name:<26}{f'{n_rows:,} x {n_columns}':>16}{dtype:>9}"
+                    f"{theirs_s * 1e3:>11.3f} ms{ours_s * 1e3:>9.3f} ms{ratio:>8.2f}{error(found, exact):>11.1e}{error(work.values(theirs()), exact):>11.1e}{verdict}"
                 )
     return missed
 
@@ -132,7 +134,9 @@ def on_gpu(n_rows: int, n_columns: int, n_rounds: int) -> None:
     fitted = ml.linear_model.Ridge().fit(X, y)
     first = time.perf_counter() - begin
     print(ml.backend_info())
-    print(f"\n{n_rows:,} x {n_columns} float32, {X.nbytes / 1e6:.0f} MB; first fit, device and pipelines: {first:.2f} s")
+    print(
+        f"\n{n_rows:,} x {n_columns} float32, {X.nbytes / 1e6:.0f} MB; first fit, device and pipelines: {first:.2f} s"
+    )
     calls = {work.name: work.prepare(ml, X, y) for work in WORKS}
     other = torch_ridge(X, y)
     if other is not None:
@@ -180,8 +184,9 @@ def memory(backend: str, n_rows: int, n_columns: int) -> int:
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
             peak = int(done.stdout) / MIB
             over += peak > limit
+            verdict = "yes" if peak <= limit else "NO"
             size = f"{n_rows:,} x {n_columns} {dtype}"
-            print(f"{backend:<8}{estimator:<32}{size:<26}{peak:>8.1f} MiB   at most {limit}: {'yes' if peak <= limit else 'NO'}")
+            print(f"{backend:<8}{estimator:<32}{size:<26}{peak:>8.1f} MiB   at most {limit}: {verdict}")
     return over
 
 
@@ -196,7 +201,8 @@ def main() -> int:
     options = parser.parse_args()
     n_rows = options.rows or (1_000_000 if options.gpu else 200_000)
     n_columns = options.columns or (100 if options.gpu else 50)
-    print(f"{platform.platform()}; Python {platform.python_version()}, scikit-learn {sklearn.__version__}, metalml {ml.__version__}\n")
+    versions = f"Python {platform.python_version()}, scikit-learn {sklearn.__version__}, metalml {ml.__version__}"
+    print(f"{platform.platform()}; {versions}\n")
     if options.memory:
         return memory("gpu" if options.gpu else "native", n_rows, n_columns)
     if options.gpu:

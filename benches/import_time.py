@@ -1,6 +1,6 @@
 """What `import metalml` costs beyond scikit-learn, and that it stays under 50 ms: fresh interpreters, taken in turn.
 
-    python benches/import_time.py
+python benches/import_time.py
 """
 
 from __future__ import annotations

@@ -32,7 +32,9 @@ def idle(self: object, X: object, *_: object, **__: object) -> object:  # noqa: 
     return self
 
 
-def report(title: str, ours: Callable[[], object], theirs: Callable[[], object], limit: float | None, n_calls: int) -> bool:
+def report(
+    title: str, ours: Callable[[], object], theirs: Callable[[], object], limit: float | None, n_calls: int
+) -> bool:
     """Print one line; return whether the limit is kept."""
     mine, plain = medians(ours, theirs, n_rounds=N_ROUNDS, n_calls=n_calls)
     extra = (mine - plain) * 1e6
@@ -60,16 +62,45 @@ def main() -> int:
         scaler, plain_scaler = ml.preprocessing.StandardScaler(with_mean=False), theirs_scaler(with_mean=False)
         y, y_big = small[:, 0], big[:, 0]
         table = [
-            ("Ridge.fit, 64 rows", lambda: ours["auto"].fit(small, y), lambda: plain["auto"].fit(small, y), "below the floor"),
-            ("Ridge.predict, 64 rows", lambda: ours["auto"].predict(small), lambda: plain["auto"].predict(small), "below the floor"),
-            ("StandardScaler.fit, 64 rows", lambda: scaler.fit(small), lambda: plain_scaler.fit(small), "below the floor"),
-            ("Ridge(solver='svd').fit, 5000 rows", lambda: ours["svd"].fit(big, y_big), lambda: plain["svd"].fit(big, y_big), "above the floor"),
-            ("StandardScaler.fit, 5000 sparse rows", lambda: scaler.fit(sparse), lambda: plain_scaler.fit(sparse), "above the floor"),
+            (
+                "Ridge.fit, 64 rows",
+                lambda: ours["auto"].fit(small, y),
+                lambda: plain["auto"].fit(small, y),
+                "below the floor",
+            ),
+            (
+                "Ridge.predict, 64 rows",
+                lambda: ours["auto"].predict(small),
+                lambda: plain["auto"].predict(small),
+                "below the floor",
+            ),
+            (
+                "StandardScaler.fit, 64 rows",
+                lambda: scaler.fit(small),
+                lambda: plain_scaler.fit(small),
+                "below the floor",
+            ),
+            (
+                "Ridge(solver='svd').fit, 5000 rows",
+                lambda: ours["svd"].fit(big, y_big),
+                lambda: plain["svd"].fit(big, y_big),
+                "above the floor",
+            ),
+            (
+                "StandardScaler.fit, 5000 sparse rows",
+                lambda: scaler.fit(sparse),
+                lambda: plain_scaler.fit(sparse),
+                "above the floor",
+            ),
         ]
         for title, mine, theirs, where in table:
             kept.append(report(title, mine, theirs, LIMITS[where], N_CALLS))
         with ml.config_context(backend="cpu"):
-            kept.append(report("Ridge.fit, 5000 rows, backend='cpu'", table[3][1], table[3][2], LIMITS["above the floor"], N_CALLS))
+            kept.append(
+                report(
+                    "Ridge.fit, 5000 rows, backend='cpu'", table[3][1], table[3][2], LIMITS["above the floor"], N_CALLS
+                )
+            )
     return 0 if all(kept) else 1
 
 
@@ -84,10 +115,18 @@ def whole_calls() -> None:
         pairs = [(space.linear_model.Ridge(), space.preprocessing.StandardScaler()) for space in (ml, sklearn)]
         (ridge, scaler), (plain, plain_scaler) = pairs
         for title, mine, theirs in (
-            (f"Ridge.fit, {n_rows} x 8", lambda r=ridge, X=X: r.fit(X, X[:, 0]), lambda r=plain, X=X: r.fit(X, X[:, 0])),
+            (
+                f"Ridge.fit, {n_rows} x 8",
+                lambda r=ridge, X=X: r.fit(X, X[:, 0]),
+                lambda r=plain, X=X: r.fit(X, X[:, 0]),
+            ),
             (f"Ridge.predict, {n_rows} x 8", lambda r=ridge, X=X: r.predict(X), lambda r=plain, X=X: r.predict(X)),
             (f"StandardScaler.fit, {n_rows} x 8", lambda s=scaler, X=X: s.fit(X), lambda s=plain_scaler, X=X: s.fit(X)),
-            (f"StandardScaler.transform, {n_rows} x 8", lambda s=scaler, X=X: s.transform(X), lambda s=plain_scaler, X=X: s.transform(X)),
+            (
+                f"StandardScaler.transform, {n_rows} x 8",
+                lambda s=scaler, X=X: s.transform(X),
+                lambda s=plain_scaler, X=X: s.transform(X),
+            ),
         ):
             report(title, mine, theirs, None, 20)
 

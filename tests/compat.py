@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-def checks_of(
-    estimators: Sequence[object], expected: Callable[[object], dict[str, str]]
-) -> pytest.MarkDecorator:
+def checks_of(estimators: Sequence[object], expected: Callable[[object], dict[str, str]]) -> pytest.MarkDecorator:
     """Return `parametrize_with_checks`, with a list where scikit-learn before 1.8 gives pytest a generator."""
     mark = parametrize_with_checks(list(estimators), expected_failed_checks=expected)
     names, values = mark.args

@@ -94,7 +94,9 @@ def ridge(
         matrix = [[Fraction(value) for value in row] for row in gram]
         right = [Fraction(value) for value in cross]
         if total is not None:
-            matrix = [[value - x_sum[i] * x_sum[j] / total for j, value in enumerate(row)] for i, row in enumerate(matrix)]
+            matrix = [
+                [value - x_sum[i] * x_sum[j] / total for j, value in enumerate(row)] for i, row in enumerate(matrix)
+            ]
             right = [value - x_sum[i] * y_sum / total for i, value in enumerate(right)]
         scale = w_unit * x_unit
         for i, row in enumerate(matrix):

@@ -47,11 +47,17 @@ def test_every_value_is_taken_and_given_back(name: str, value: str | None) -> No
 
 @pytest.mark.parametrize("set_it", [ml.set_config, lambda **options: ml.config_context(**options).__enter__()])
 @pytest.mark.parametrize(
-    ("name", "value"), [("backend", "cuda"), ("backend", None), ("backend", 1), ("precision", "float16"), ("on_fallback", "")]
+    ("name", "value"),
+    [("backend", "cuda"), ("backend", None), ("backend", 1), ("precision", "float16"), ("on_fallback", "")],
 )
 def test_a_bad_value_names_what_is_allowed_and_changes_nothing(set_it: object, name: str, value: object) -> None:
     with pytest.raises(ValueError, match=rf"`{name}` is {value!r}.*{ALLOWED[name][0]}.*{ALLOWED[name][1]}"):
-        set_it(**{name: value, "precision" if name != "precision" else "backend": "float32" if name != "precision" else "cpu"})
+        set_it(
+            **{
+                name: value,
+                "precision" if name != "precision" else "backend": "float32" if name != "precision" else "cpu",
+            }
+        )
     assert {name: ml.get_config()[name] for name in DEFAULTS} == DEFAULTS
 
 
@@ -62,10 +68,10 @@ def test_an_unknown_option_is_an_error() -> None:
 
 def test_contexts_nest_and_end_after_an_error() -> None:
     with ml.config_context(backend="native", precision="float32"):
-        with pytest.raises(RuntimeError, match="inside"), ml.config_context(backend="cpu"):
-            assert ml.get_config()["precision"] == "float32"
-            msg = "inside"
-            raise RuntimeError(msg)
+        with pytest.raises(ValueError, match="positive"), ml.config_context(backend="cpu", assume_finite=True):
+            ml.linear_model.Ridge(solver="lbfgs", positive=False).fit(X, Y)
+        assert ml.get_config()["precision"] == "float32"
+        assert sklearn.get_config()["assume_finite"] is False
         assert ml.get_config()["backend"] == "native"
         ml.set_config(backend="cpu")
         assert ml.get_config()["backend"] == "cpu"
@@ -97,7 +103,12 @@ def test_environment_variables(variable: str, name: str, values: list[str]) -> N
 
 def test_environment_variable_decides_where_calls_run() -> None:
     code = "import metalml; print(metalml.linear_model.Ridge().fit([[1.0], [2.0]], [1.0, 2.0]).backend_)"
-    assert [run_python(code, METALML_BACKEND=value) for value in ("native", "cpu", "auto", "")] == ["native", "cpu", "cpu", "cpu"]
+    assert [run_python(code, METALML_BACKEND=value) for value in ("native", "cpu", "auto", "")] == [
+        "native",
+        "cpu",
+        "cpu",
+        "cpu",
+    ]
 
 
 @pytest.mark.parametrize("variable", ["METALML_BACKEND", "METALML_PRECISION", "METALML_ON_FALLBACK"])

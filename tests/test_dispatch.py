@@ -19,7 +19,9 @@ GPU_VALUES = {"vulkan", "metal", "dx12"}
 
 
 @pytest.mark.parametrize(
-    ("backend", "expected"), [("cpu", {"cpu"}), ("native", {"native"}), ("auto", {"native"}), ("gpu", GPU_VALUES)], indirect=["backend"]
+    ("backend", "expected"),
+    [("cpu", {"cpu"}), ("native", {"native"}), ("auto", {"native"}), ("gpu", GPU_VALUES)],
+    indirect=["backend"],
 )
 def test_every_operation_is_recorded(backend: str, expected: set[str]) -> None:
     scaler = ml.preprocessing.StandardScaler().fit(X)
@@ -94,7 +96,9 @@ def test_policy_of_fallback(backend: str, policy: str | None, word: str) -> None
         assert messages == []
 
 
-@pytest.mark.parametrize("given", [(X64, Y64), (X.astype(np.int64), Y), (X64.tolist(), Y)], ids=["float64", "int64", "list"])
+@pytest.mark.parametrize(
+    "given", [(X64, Y64), (X.astype(np.int64), Y), (X64.tolist(), Y)], ids=["float64", "int64", "list"]
+)
 def test_float64_is_refused_by_a_strict_gpu_unless_float32_is_asked_for(gpu: str, given: tuple) -> None:
     with ml.config_context(backend="gpu"), pytest.raises(ml.BackendUnavailableError, match=r"float64.*float32"):
         ml.linear_model.Ridge().fit(*given)

@@ -31,7 +31,11 @@ def test_table_is_what_scikit_learn_gives(table: dict[str, dict[str, str]]) -> N
 def test_types_and_attributes_are_those_of_scikit_learn(backend: str, table: dict[str, dict[str, str]]) -> None:
     ours = observe("metalml") if backend != "gpu" else observe_on_gpu()
     wrong = {
-        case: {key: (ours[case].get(key), row.get(key)) for key in {*row, *ours[case]} if ours[case].get(key) != row.get(key)}
+        case: {
+            key: (ours[case].get(key), row.get(key))
+            for key in {*row, *ours[case]}
+            if ours[case].get(key) != row.get(key)
+        }
         for case, row in table.items()
     }
     wrong = {case: row for case, row in wrong.items() if row}

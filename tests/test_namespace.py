@@ -94,10 +94,17 @@ def test_ways_to_import(statement: str) -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    ["import metalml.nothing", "from metalml import nothing", "from metalml.linear_model import Nothing", "import metalml._base"],
+    [
+        "import metalml.nothing",
+        "from metalml import nothing",
+        "from metalml.linear_model import Nothing",
+        "import metalml._base",
+    ],
 )
 def test_what_does_not_exist_is_an_import_error(statement: str) -> None:
-    assert run_python(f"try:\n    {statement}\nexcept ImportError as error:\n    print('metalml' in str(error))") == "True"
+    assert (
+        run_python(f"try:\n    {statement}\nexcept ImportError as error:\n    print('metalml' in str(error))") == "True"
+    )
 
 
 def test_missing_attribute_names_the_module() -> None:
@@ -132,11 +139,13 @@ def test_scikit_learn_is_untouched() -> None:
         X = np.eye(200, 3)
         for backend in ("native", "auto", "cpu"):
             with ml.config_context(backend=backend):
-                ml.pipeline.make_pipeline(ml.preprocessing.StandardScaler(), ml.linear_model.Ridge()).fit(X, X[:, 0]).predict(X)
+                ml.preprocessing.StandardScaler().fit(X).transform(X)
+                ml.linear_model.Ridge().fit(X, X[:, 0]).predict(X)
         after = state()
         caches = {{"__doc__", "__abstractmethods__", "__slotnames__"}}
         changed = [key for key in before if after.get(key) != before[key]]
-        added = [key for key in after.keys() - before.keys() if key[-1] not in caches and key[0] in {{k[0] for k in before}}]
+        modules = {{key[0] for key in before}}
+        added = [key for key in after.keys() - before.keys() if key[-1] not in caches and key[0] in modules]
         print(changed, added, sys.modules["sklearn"].get_config() == configuration)
         """
     )
@@ -153,11 +162,12 @@ IMPORTED = """
 
 @pytest.mark.skipif(sys.platform != "linux", reason="libraries in use are read from /proc")
 def test_import_opens_no_device(gpu: str) -> None:
-    used = "metalml.linear_model.Ridge; metalml.get_config(); metalml.preprocessing.StandardScaler().fit([[1.0], [2.0]])"
+    scale = "metalml.preprocessing.StandardScaler().fit([[1.0], [2.0]])"
+    used = f"metalml.linear_model.Ridge; metalml.get_config(); {scale}"
     assert run_python(IMPORTED.format(module="metalml", statement=used)) == "False"
-    fit = "metalml.set_config(backend='gpu', precision='float32'); metalml.preprocessing.StandardScaler().fit([[1.0], [2.0]])"
+    forced = f"metalml.set_config(backend='gpu', precision='float32'); {scale}"
     if gpu == "vulkan":  # the other half of the proof: a device would have been seen
-        assert run_python(IMPORTED.format(module="metalml", statement=fit)) == "True"
+        assert run_python(IMPORTED.format(module="metalml", statement=forced)) == "True"
 
 
 def test_import_is_quiet() -> None:

@@ -95,7 +95,10 @@ def test_column_transformer_with_missing_values(backend: str) -> None:
     frame.loc[3:9, "a"] = np.nan
     results = []
     for space in (ml, sklearn):
-        parts = [("n", space.preprocessing.StandardScaler(), ["a", "b"]), ("c", ml.preprocessing.OneHotEncoder(), ["kind"])]
+        parts = [
+            ("n", space.preprocessing.StandardScaler(), ["a", "b"]),
+            ("c", ml.preprocessing.OneHotEncoder(), ["kind"]),
+        ]
         results.append(ml.compose.ColumnTransformer(parts, sparse_threshold=0).fit_transform(frame))
     assert_close(results[0], results[1], np.float32, len(X))
 
@@ -121,7 +124,9 @@ def test_weights_reach_ensembles_and_wrappers(backend: str) -> None:
         for space in (ml, sklearn)
     ]
     assert_close(models[0].predict(X), models[1].predict(X), np.float32, len(X))
-    wrapped = ml.multioutput.MultiOutputRegressor(ml.linear_model.Ridge()).fit(X, np.stack([Y, -Y], 1), sample_weight=weights)
+    wrapped = ml.multioutput.MultiOutputRegressor(ml.linear_model.Ridge()).fit(
+        X, np.stack([Y, -Y], 1), sample_weight=weights
+    )
     assert_close(wrapped.predict(X)[:, 0], -wrapped.predict(X)[:, 1], np.float32, len(X))
 
 

@@ -13,7 +13,11 @@ import metalml as ml
 
 # The same examples on every run; a fixture of the whole function is what is wanted here.
 LAW = settings(
-    max_examples=25, derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 ENGINES = pytest.mark.parametrize("backend", ["native", "gpu"], indirect=True)
 
@@ -122,4 +126,6 @@ def test_the_gradient_of_ridge_is_0_at_its_answer(backend: str, X: np.ndarray) -
     gradient = centred.T @ (centred @ coef - (y - y.mean())) + alpha * coef
     # float32 coefficients are off by an ulp each, and the gradient is that times the matrix.
     size = np.linalg.norm(centred.T @ centred + alpha * np.eye(X.shape[1]), 2)
-    assert np.linalg.norm(gradient) <= allowed(np.float32, len(X)) * (size * np.linalg.norm(coef) + np.linalg.norm(centred.T @ y))
+    assert np.linalg.norm(gradient) <= allowed(np.float32, len(X)) * (
+        size * np.linalg.norm(coef) + np.linalg.norm(centred.T @ y)
+    )

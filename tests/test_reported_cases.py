@@ -198,7 +198,7 @@ def test_B21_kmeans_random_state_repeats_and_init_array_is_used() -> None:
     # one iteration from given centers is fully determined
     init = X[:4].astype(float)
     D = ((X[:, None].astype(float) - init) ** 2).sum(-1).argmin(1)
-    want = np.array([X[D == j].astype(float).mean(0) for j in range(4)])
+    want = np.array([X[j == D].astype(float).mean(0) for j in range(4)])
     got = K(4, init=init.astype(f32), n_init=1, max_iter=1).fit(X).cluster_centers_
     assert np.allclose(got, want, atol=1e-4)
 

@@ -1,6 +1,6 @@
 """The main job, shown: StandardScaler and Ridge on real and made data, on every engine, beside scikit-learn.
 
-    python tools/demo.py
+python tools/demo.py
 """
 
 from __future__ import annotations
@@ -54,8 +54,12 @@ class Operation(NamedTuple):
 
 
 OPERATIONS = [
-    Operation("StandardScaler.fit", lambda m, X, _: m.fit(X), "scaler", "fit", lambda m, _: np.stack([m.mean_, m.scale_])),
-    Operation("StandardScaler.transform", lambda m, X, _: m.transform(X), "scaler", "transform", lambda _, result: result),
+    Operation(
+        "StandardScaler.fit", lambda m, X, _: m.fit(X), "scaler", "fit", lambda m, _: np.stack([m.mean_, m.scale_])
+    ),
+    Operation(
+        "StandardScaler.transform", lambda m, X, _: m.transform(X), "scaler", "transform", lambda _, result: result
+    ),
     Operation("Ridge.fit", lambda m, X, y: m.fit(X, y), "ridge", "fit", lambda m, _: m.coef_),
     Operation("Ridge.predict", lambda m, X, _: m.predict(X), "ridge", "predict", lambda _, result: result),
 ]
@@ -182,7 +186,9 @@ def main() -> int:
     print("How to read it")
     print(f"  time        median of {N_CALLS} calls after a first one, which loads the device and its kernels")
     print("  difference  largest one from scikit-learn in float64, as a share of the largest value")
-    print('  refused     `backend="gpu"` is strict: it raises BackendUnavailableError rather than run elsewhere unasked\n')
+    print(
+        '  refused     `backend="gpu"` is strict: it raises BackendUnavailableError rather than run elsewhere unasked\n'
+    )
     if notes.texts:
         print("Why not the GPU")
         notes.show()
@@ -194,7 +200,9 @@ def main() -> int:
     print('  float64 data on the GPU: `with ml.config_context(precision="float32"): ...`')
     for problem in wrong:
         print(f"WRONG: {problem}", file=sys.stderr)
-    print(f"\n{'every answer agrees with scikit-learn in float64 to rounding' if not wrong else 'SOME ANSWERS ARE WRONG'}")
+    print(
+        f"\n{'every answer agrees with scikit-learn in float64 to rounding' if not wrong else 'SOME ANSWERS ARE WRONG'}"
+    )
     return 1 if wrong else 0
 
 

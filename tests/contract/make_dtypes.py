@@ -1,6 +1,6 @@
 """Makes `dtypes.json`: the types that scikit-learn gives, by release, estimator, way of fitting, and input dtype.
 
-    python tests/contract/make_dtypes.py       # adds or renews the table of the installed scikit-learn
+python tests/contract/make_dtypes.py       # adds or renews the table of the installed scikit-learn
 """
 
 from __future__ import annotations

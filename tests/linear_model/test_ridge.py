@@ -1,4 +1,4 @@
-"""Ridge: are the answers right? The judge is exact arithmetic, for small data, and scikit-learn in float64 for the rest."""
+"""Ridge: are the answers right? The judge is exact arithmetic for small data, else scikit-learn in float64."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def test_float32_is_as_right_as_scikit_learn(backend: str, offset: float, scale:
     stored_theirs = reference.linear(theirs.coef_, theirs.intercept_).predict(X[:50])[:, 0]
     own_rounding = relative_error(theirs.predict(X[:50]), stored_theirs)
     found = relative_error(ours.predict(X[:50]), stored)
-    assert found <= max(own_rounding, allowed(np.float32)), f"predict rounds by {found:.2e}, scikit-learn {own_rounding:.2e}"
+    assert found <= max(own_rounding, allowed(np.float32)), (
+        f"predict rounds by {found:.2e}, scikit-learn {own_rounding:.2e}"
+    )
 
 
 @pytest.mark.parametrize("backend", ENGINES, indirect=True)
@@ -90,7 +92,11 @@ def test_float64_is_exact_to_the_condition(
     ids=repr,
 )
 def test_every_way_of_fitting(
-    backend: str, dtype: npt.DTypeLike, parameters: dict[str, object], n_targets: int | None, sample_weight: npt.ArrayLike
+    backend: str,
+    dtype: npt.DTypeLike,
+    parameters: dict[str, object],
+    n_targets: int | None,
+    sample_weight: npt.ArrayLike,
 ) -> None:
     X, y = data.regression(n_targets=n_targets, dtype=dtype, offset=2.0)
     ours = ml.linear_model.Ridge(**parameters).fit(X, y, sample_weight=sample_weight)

@@ -84,7 +84,9 @@ def test_every_shape(backend: str, dtype: npt.DTypeLike, shape: tuple[int, int],
 
 
 @pytest.mark.parametrize("backend", ENGINES, indirect=True)
-@pytest.mark.parametrize("sample_weight", [None, WEIGHTS, np.arange(200) % 3, np.float32(2.0)], ids=["no", "w", "0s", "1"])
+@pytest.mark.parametrize(
+    "sample_weight", [None, WEIGHTS, np.arange(200) % 3, np.float32(2.0)], ids=["no", "w", "0s", "1"]
+)
 def test_parts_equal_the_whole(backend: str, sample_weight: npt.ArrayLike) -> None:
     X, _ = data.regression(dtype=np.float32, offset=100.0)
     X[40:60, 0] = X[:50, 3] = np.nan  # a first part without any value in a column

@@ -1,4 +1,4 @@
-"""StandardScaler: what it takes, what it refuses with scikit-learn's words, and what it leaves to scikit-learn and why."""
+"""StandardScaler: what it takes, refuses with scikit-learn's words, and leaves to scikit-learn with a reason."""
 
 from __future__ import annotations
 
@@ -45,10 +45,14 @@ def test_every_memory_layout(backend: str, layout: str, dtype: type, tmp_path: P
     np.testing.assert_array_equal(np.asarray(given, dtype=dtype), values)
 
 
-@pytest.mark.parametrize("layout", ["C", "fortran", "negative strides", "every second column", "memory-mapped", "read-only"])
+@pytest.mark.parametrize(
+    "layout", ["C", "fortran", "negative strides", "every second column", "memory-mapped", "read-only"]
+)
 @pytest.mark.parametrize("method", ["transform", "inverse_transform"])
 @pytest.mark.parametrize("by", ["parameter", "argument"])
-def test_copy_false_does_what_scikit_learn_does(backend: str, layout: str, method: str, by: str, tmp_path: Path) -> None:
+def test_copy_false_does_what_scikit_learn_does(
+    backend: str, layout: str, method: str, by: str, tmp_path: Path
+) -> None:
     make = data.LAYOUTS.get(layout, lambda array, _: array.copy())
     arguments = {"copy": False} if by == "argument" else {}
     results = []
@@ -117,7 +121,11 @@ APPLY_MISTAKES: dict[str, Callable[[object, str], object]] = {
 @pytest.mark.parametrize("mistake", list(APPLY_MISTAKES))
 @pytest.mark.parametrize("method", ["transform", "inverse_transform"])
 def test_transform_fails_as_in_scikit_learn(backend: str, mistake: str, method: str) -> None:
-    apply, ours, theirs = APPLY_MISTAKES[mistake], ml.preprocessing.StandardScaler(), sklearn.preprocessing.StandardScaler()
+    apply, ours, theirs = (
+        APPLY_MISTAKES[mistake],
+        ml.preprocessing.StandardScaler(),
+        sklearn.preprocessing.StandardScaler(),
+    )
     assert_same_error(lambda: apply(ours, method), lambda: apply(theirs, method))
     ours.fit(X)
     theirs.fit(X)
