@@ -99,10 +99,10 @@ def native(n_rounds: int) -> int:
                 least = WANTED.get((work.name, dtype), 1.0) if n_rows == SIZES[-1][0] else 1.0
                 missed += ratio < least
                 verdict = "" if ratio >= least else f"   wanted: {least:.1f}"
-                print(
-                    f"{work.name:<26}{f'{n_rows:,} x {n_columns}':>16}{dtype:>9}"
-                    f"{theirs_s * 1e3:>11.3f} ms{ours_s * 1e3:>9.3f} ms{ratio:>8.2f}{error(found, exact):>11.1e}{error(work.values(theirs()), exact):>11.1e}{verdict}"
-                )
+                size, their_error = f"{n_rows:,} x {n_columns}", error(work.values(theirs()), exact)
+                times = f"{theirs_s * 1e3:>11.3f} ms{ours_s * 1e3:>9.3f} ms{ratio:>8.2f}"
+                errors = f"{error(found, exact):>11.1e}{their_error:>11.1e}"
+                print(f"{work.name:<26}{size:>16}{dtype:>9}{times}{errors}{verdict}")
     return missed
 
 
