@@ -7,9 +7,8 @@
 # A second run does nothing and needs no network.
 set -euo pipefail
 
-readonly WANTED="mesa-vulkan-drivers libvulkan1"
-# The C library has to be the running machine's own; everything else may come from DIR.
-readonly NEVER="libc6|libc-bin|libc6-dev|locales|debconf"
+# shellcheck source=tools/private_apt.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../private_apt.sh"
 
 [[ $# -eq 1 ]] || { echo "usage: $0 DIR" >&2; exit 2; }
 mkdir -p "$1"
@@ -22,60 +21,10 @@ fail() {
 
 machine_has_a_driver() {
     [[ -n ${VK_DRIVER_FILES:-}${VK_ICD_FILENAMES:-} ]] && return 0
-    ldconfig -p 2>/dev/null | grep -q 'libvulkan\.so\.1' || return 1
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q 'libvulkan\.so\.1' || return 1
     compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null ||
         compgen -G '/usr/local/share/vulkan/icd.d/*.json' >/dev/null ||
         compgen -G '/etc/vulkan/icd.d/*.json' >/dev/null
-}
-
-# The machine's sources, and for Debian 12 its backports suite on the same archive and keyring.
-write_sources() {
-    local to=$1 suite=$2 file
-    mkdir -p "$to"
-    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-        [[ -r $file ]] || continue
-        cp "$file" "$to/own-$(basename "$file" .list).list"
-        [[ -z $suite ]] || sed -nE "/^deb /{/ ${suite%-backports} /s/ ${suite%-backports} / $suite /p}" "$file" \
-            >"$to/backports-$(basename "$file" .list).list"
-    done
-    for file in /etc/apt/sources.list.d/*.sources; do
-        [[ -r $file ]] || continue
-        cp "$file" "$to/own-$(basename "$file")"
-        [[ -z $suite ]] || awk -v RS= -v ORS='\n\n' -v own="${suite%-backports}" -v suite="$suite" '
-            match($0, /(^|\n)Suites:[^\n]*/) {
-                line = substr($0, RSTART, RLENGTH)
-                count = split(line, word, /[ \t]+/)
-                for (i = 2; i <= count; i++) if (word[i] == own) {
-                    print substr($0, 1, RSTART - 1) (RSTART > 1 ? "\n" : "") "Suites: " suite substr($0, RSTART + RLENGTH)
-                    break
-                }
-            }' "$file" >"$to/backports-$(basename "$file")"
-    done
-}
-
-# fetch SUITE: download and unpack; an empty SUITE means the release's own packages.
-fetch() {
-    local suite=$1 apt=$work/apt-${1:-own} names
-    rm -rf "$work/debs" "$work/root"
-    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$work/debs" "$work/root"
-    write_sources "$apt/sources" "$suite"
-    local -a options=(
-        -qq -o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o Dir::Etc::SourceList=/dev/null
-        -o "Dir::Etc::SourceParts=$apt/sources" -o APT::Sandbox::User= -o Debug::NoLocking=1
-        -o Acquire::Languages=none -o Acquire::Retries=3 -o APT::Install-Recommends=0
-    )
-    [[ -z $suite ]] || options+=(-t "$suite")
-    if [[ -n $suite ]] && ! compgen -G "$apt/sources/backports-*" >/dev/null; then return 1; fi
-    apt-get "${options[@]}" update >"$work/apt.log" 2>&1 || return 1
-    # What apt would install here is what this machine lacks; packages it has already may be named too.
-    # shellcheck disable=SC2086  # a list of names
-    names=$(apt-get "${options[@]}" install --simulate --reinstall $WANTED 2>>"$work/apt.log" |
-        awk -v never="^($NEVER)$" '$1 == "Inst" && $2 !~ never { print $2 }') || return 1
-    [[ $names == *mesa-vulkan-drivers* ]] || return 1
-    # shellcheck disable=SC2086
-    (cd "$work/debs" && apt-get "${options[@]}" download $names) >>"$work/apt.log" 2>&1 || return 1
-    local deb
-    for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$work/root" || return 1; done
 }
 
 write_env() {
@@ -99,7 +48,9 @@ if machine_has_a_driver; then
     echo "Vulkan driver: this machine's own"
     exit 0
 fi
-command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || fail "this machine has none and no apt to fetch one with"
+[[ -n $(command -v apt-get) && -n $(command -v dpkg-deb) ]] || fail "this machine has none and no apt to fetch one with"
+
+fetch() { private_apt_unpack "$work" "$1" mesa-vulkan-drivers libvulkan1; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
