@@ -50,7 +50,7 @@ check-python: $(EXTENSION)
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/pyright --warnings
-	$(BIN)/lint-imports
+	PYTHONPATH=python $(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python -m mypy.stubtest metalml._core --ignore-disjoint-bases
 
 .PHONY: check-words

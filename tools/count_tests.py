@@ -15,7 +15,9 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 CLOSING = (
     re.compile(r"^\s*test result: \w+\. (?P<counts>.*?); finished in"),
     re.compile(r"^\s*Summary \[.*?\] .*?tests? run: (?P<counts>.*)$"),
-    re.compile(r"^=* ?(?P<counts>\d+ (?:passed|failed|skipped|error|xfailed|xpassed|warning|deselected).*?) in [\d.]+s"),
+    re.compile(
+        r"^=* ?(?P<counts>\d+ (?:passed|failed|skipped|error|xfailed|xpassed|warning|deselected).*?) in [\d.]+s"
+    ),
 )
 MEANING = {
     "passed": "passed",

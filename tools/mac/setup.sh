@@ -47,7 +47,7 @@ cd "$work/std"
 echo '#![no_std]' >src/lib.rs
 printf '[package]\nname = "only_std"\nversion = "0.0.0"\nedition = "2024"\n[profile.release]\ndebug = 0\n' >Cargo.toml
 RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$work/std/target \
-    cargo build --quiet --release --target "$TARGET" -Zbuild-std=std,panic_abort
+    cargo build --quiet --release --target "$TARGET" -Zbuild-std=std,panic_abort,test
 sysroot=$(rustc --print sysroot)/lib/rustlib/$TARGET/lib
 mkdir -p "$sysroot"
 find "target/$TARGET" -name '*.rlib' ! -name '*only_std*' -exec cp -t "$sysroot" {} +
