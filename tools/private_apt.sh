@@ -2,8 +2,8 @@
 # Sourced: Debian packages fetched and unpacked into a folder, by anyone, without changing the system.
 # The machine's own sources and keyrings are used; lists and downloads go to a private folder.
 
-# The C library has to be the running machine's own; everything else may come from a folder.
-readonly PRIVATE_APT_NEVER="libc6|libc-bin|libc6-dev|libc-dev-bin|locales|debconf"
+# The C and C++ libraries have to be the running machine's own (apt needs both); all else may come from a folder.
+readonly PRIVATE_APT_NEVER="libc6|libc-bin|libc6-dev|libc-dev-bin|libgcc-s1|libstdc[+][+]6|gcc-[0-9]+-base|locales|debconf"
 
 # private_apt_sources TO SUITE: copies of the machine's sources; SUITE (such as `bookworm-backports`, may be empty) is
 # added on the same archive, with the same keyring, as the suite that it extends.
@@ -45,7 +45,11 @@ private_apt_unpack() {
     )
     [[ -z $suite ]] || options+=(-t "$suite")
     apt-get "${options[@]}" update >"$work/apt.log" 2>&1 || return 1
-    apt-get "${options[@]}" install --simulate --reinstall "$@" >"$work/plan" 2>>"$work/apt.log" || return 1
+    : >"$work/nothing-installed"
+    # Where this machine's own packages do not fit together, all that the named ones need is taken.
+    apt-get "${options[@]}" install --simulate --reinstall "$@" >"$work/plan" 2>>"$work/apt.log" ||
+        apt-get "${options[@]}" -o "Dir::State::status=$work/nothing-installed" install --simulate "$@" \
+            >"$work/plan" 2>>"$work/apt.log" || return 1
     awk -v never="^($PRIVATE_APT_NEVER)$" '$1 == "Inst" && $2 !~ never { print $2 }' "$work/plan" >"$work/names"
     (cd "$work/debs" && xargs apt-get "${options[@]}" download <"$work/names") >>"$work/apt.log" 2>&1 || return 1
     for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$work/root" || return 1; done
