@@ -31,12 +31,12 @@ private_apt_sources() {
 }
 
 # private_apt_unpack WORK SUITE NAME...: the packages that this machine would have to install to have the named ones
-# (those included), unpacked into WORK/root. WORK/apt.log tells what went wrong.
+# (those included), unpacked into WORK/tree. WORK/apt.log tells what went wrong.
 private_apt_unpack() {
     local work=$1 suite=$2 apt=$1/apt-${2:-own} deb
     shift 2
-    rm -rf "$work/debs" "$work/root"
-    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$work/debs" "$work/root"
+    rm -rf "$work/debs" "$work/tree"
+    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$work/debs" "$work/tree"
     private_apt_sources "$apt/sources" "$suite" || return 1
     local -a options=(
         -qq -o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o Dir::Etc::SourceList=/dev/null
@@ -52,5 +52,5 @@ private_apt_unpack() {
             >"$work/plan" 2>>"$work/apt.log" || return 1
     awk -v never="^($PRIVATE_APT_NEVER)$" '$1 == "Inst" && $2 !~ never { print $2 }' "$work/plan" >"$work/names"
     (cd "$work/debs" && xargs apt-get "${options[@]}" download <"$work/names") >>"$work/apt.log" 2>&1 || return 1
-    for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$work/root" || return 1; done
+    for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$work/tree" || return 1; done
 }

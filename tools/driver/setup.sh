@@ -64,20 +64,20 @@ elif ! fetch ""; then
     fail "apt could not fetch one"
 fi
 
-rm -rf "$dir/root"
-mkdir -p "$dir/root"
-libraries=$(cd "$work/root" && find . -name 'libvulkan_lvp.so' -printf '%h\n' | head -n 1)
+rm -rf "$dir/tree"
+mkdir -p "$dir/tree"
+libraries=$(cd "$work/tree" && find . -name 'libvulkan_lvp.so' -printf '%h\n' | head -n 1)
 [[ -n $libraries ]] || fail "the packages hold no lavapipe"
 # Only libraries and the driver's description are of use here.
-(cd "$work/root" && find . \( -name '*.so' -o -name '*.so.*' \) -path '*/lib*' -print0 |
-    xargs -0 cp -a --parents -t "$dir/root")
-rm -f "$dir/root/$libraries"/libvulkan_{radeon,intel,intel_hasvk,nouveau,virtio,gfxstream}.so
-folder=$dir/root/${libraries#./}
-[[ ! -d $dir/root/lib ]] || folder=$folder:$(find "$dir/root/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+(cd "$work/tree" && find . \( -name '*.so' -o -name '*.so.*' \) -path '*/lib*' -print0 |
+    xargs -0 cp -a --parents -t "$dir/tree")
+rm -f "$dir/tree/$libraries"/libvulkan_{radeon,intel,intel_hasvk,nouveau,virtio,gfxstream}.so
+folder=$dir/tree/${libraries#./}
+[[ ! -d $dir/tree/lib ]] || folder=$folder:$(find "$dir/tree/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
 printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.3.0"}}\n' \
-    "$dir/root/${libraries#./}/libvulkan_lvp.so" >"$dir/lavapipe.json"
+    "$dir/tree/${libraries#./}/libvulkan_lvp.so" >"$dir/lavapipe.json"
 
-missing=$(LD_LIBRARY_PATH=$folder ldd "$dir/root/${libraries#./}/libvulkan_lvp.so" | awk '/not found/ { print $1 }' | paste -sd' ')
+missing=$(LD_LIBRARY_PATH=$folder ldd "$dir/tree/${libraries#./}/libvulkan_lvp.so" | awk '/not found/ { print $1 }' | paste -sd' ')
 [[ -z $missing ]] || fail "lavapipe was fetched but lacks $missing"
 version=$(cd "$work/debs" && printf '%s\n' mesa-vulkan-drivers_*.deb | sed -E 's/^[^_]*_([^_]*)_.*/\1/; s/%3a/:/')
 write_env "lavapipe $version from $source" "$dir/lavapipe.json" "$folder"

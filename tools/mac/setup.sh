@@ -18,7 +18,7 @@ stamp=$dir/ready
 # The toolchain is made again when this file changes.
 recipe=$(sha256sum <"${BASH_SOURCE[0]}")
 [[ $(cat "$stamp" 2>/dev/null) != "$recipe" ]] || exit 0
-rm -rf "$stamp" "$dir/root"
+rm -rf "$stamp" "$dir/tree"
 
 fail() {
     printf 'no toolchain for the Mac check: %s\n' "$1" >&2
@@ -33,12 +33,12 @@ private_apt_unpack "$work" "" rustc-web cargo-web rust-web-clippy rust-web-src |
     tail -n 3 "$work/apt.log" >&2
     fail "apt has no rustc-web here (Debian 12 with its security suite has)"
 }
-rm -rf "$work"/root/usr/src/rustc-*/{compiler,src,debian}
+rm -rf "$work"/tree/usr/src/rustc-*/{compiler,src,debian}
 # Of what the resolver brought, the toolchain and the libraries it loads are kept.
-mkdir -p "$dir/root"
-(cd "$work/root" && find . \( -path './usr/bin/*' -o -path './usr/lib/*' -o -path './lib/*' -o -path './usr/src/rustc-*' \) \
+mkdir -p "$dir/tree"
+(cd "$work/tree" && find . \( -path './usr/bin/*' -o -path './usr/lib/*' -o -path './lib/*' -o -path './usr/src/rustc-*' \) \
     \( -type f -o -type l \) -print0 |
-    xargs -0 cp -a --parents -t "$dir/root")
+    xargs -0 cp -a --parents -t "$dir/tree")
 
 # shellcheck source=tools/mac/env.sh
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh" "$dir"
@@ -51,5 +51,5 @@ RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$work/std/target \
 sysroot=$(rustc --print sysroot)/lib/rustlib/$TARGET/lib
 mkdir -p "$sysroot"
 find "target/$TARGET" -name '*.rlib' ! -name '*only_std*' -exec cp -t "$sysroot" {} +
-rm -rf "$dir"/root/usr/src
+rm -rf "$dir"/tree/usr/src
 echo "$recipe" >"$stamp"
