@@ -98,6 +98,16 @@ impl<C: Case> AnyCase for C {
     }
 }
 
+/// A sum whose error does not grow with its length: Neumaier (1974), ZAMM 54.
+pub fn total(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, rest) = values.into_iter().fold((0.0_f64, 0.0), |(sum, rest), value| {
+        let next = sum + value;
+        let lost = if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        (next, rest + lost)
+    });
+    sum + rest
+}
+
 /// Repeatable values in [-0.5, 0.5), exact in f32, without short periods.
 pub fn uniform(len: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::gpu_matrix::{GpuMatrix, leading_dimension};
+use super::native::look_over;
 use super::{Gpu, Input, Rows};
 use crate::device::Pending;
 use crate::matrix::HostMatrixMut;
@@ -27,7 +28,10 @@ impl<'a> Gpu<'a> {
     ) -> Result<()> {
         let (input, mut out) = match rows {
             Rows::Apart(input, out) => (Some(input), out),
-            Rows::Same(out) => (None, out),
+            Rows::Same(out) => {
+                look_over(&out.as_view())?;
+                (None, out)
+            }
         };
         let in_cols = input.map_or(out.n_cols(), |input| input.host.n_cols());
         let n_rows = out.n_rows();

@@ -156,6 +156,7 @@ impl<'a, T: OnHost> Border<'a> for Native<'a, T> {
                 step(&x, &mut out)
             }
             Rows::Same(out) => {
+                look_over(&out.as_view())?;
                 let mut out = T::view_mut(out).ok_or_else(|| other_element("an output"))?;
                 let (n_rows, n_cols) = (out.n_rows(), out.n_cols());
                 let rows_per_block = (IN_PLACE_BYTES / (size_of::<T>() * n_cols)).max(1);
@@ -168,6 +169,15 @@ impl<'a, T: OnHost> Border<'a> for Native<'a, T> {
             }
         }
     }
+}
+
+/// Before rows are changed in place: NaN may pass, an infinity is refused while all are still as they were.
+pub(super) fn look_over(rows: &HostMatrix<'_>) -> Result<()> {
+    let welcome = match *rows {
+        HostMatrix::F32(view) => all_welcome(view, true),
+        HostMatrix::F64(view) => all_welcome(view, true),
+    };
+    if welcome { Ok(()) } else { Err(Error::NonFinite { what: "X" }) }
 }
 
 /// Rows changed in place are read from a copy of this size.

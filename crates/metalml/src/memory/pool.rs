@@ -56,7 +56,8 @@ impl Pool {
     pub(crate) fn take(self: &Arc<Self>, device: &wgpu::Device, bytes: u64) -> Result<Arc<Memory>> {
         let bytes = bytes.next_multiple_of(4).max(4);
         let size = size_class(bytes);
-        let buffer = match self.lock().take(size) {
+        let kept = self.lock().take(size);
+        let buffer = match kept {
             Some(buffer) => buffer,
             None => self.make(device, size)?,
         };

@@ -48,7 +48,9 @@ const MOST_SPLITS: usize = 2048;
 impl ColumnStats for Gpu<'_> {
     fn column_stats(&self, x: &Self::Matrix, weights: Option<&Self::Matrix>, frame: &Frame) -> Result<Sums<Self>> {
         let (n_rows, n_cols) = (x.n_rows(), x.n_cols());
-        let rows_per_split = ROWS_PER_SPLIT.max(n_rows.div_ceil(MOST_SPLITS));
+        let fitting = self.limits().max_binding as usize / (32 * n_cols.max(1));
+        let most_splits = fitting.saturating_sub(x.n_blocks()).clamp(1, MOST_SPLITS);
+        let rows_per_split = ROWS_PER_SPLIT.max(n_rows.div_ceil(most_splits));
         let n_splits: usize = (0..x.n_blocks()).map(|block| x.rows_of(block).len().div_ceil(rows_per_split)).sum();
         let (shift, unit) = (self.upload_elem(&frame.shift)?, self.upload_elem(&frame.unit)?);
         let parts = self.alloc(n_splits * 4 * n_cols)?;

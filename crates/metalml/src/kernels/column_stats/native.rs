@@ -30,7 +30,7 @@ const MAX_TASKS: usize = 512;
 /// The sums `[weight | mean - shift | squares around the mean | count]`, then the range `[min | max]`, each a run of
 /// `n_cols`. NaN is skipped column by column; a column without weight has mean - shift 0; one without values has the
 /// range `[inf, -inf]`.
-pub fn column_stats<T: Real>(x: MatrixView<'_, T>, weights: Option<&[T]>, shift: &[T]) -> (Vec<f64>, Vec<T>) {
+pub(super) fn column_stats<T: Real>(x: MatrixView<'_, T>, weights: Option<&[T]>, shift: &[T]) -> (Vec<f64>, Vec<T>) {
     let (n, d) = (x.n_rows(), x.n_cols());
     let n_tiles = d.div_ceil(BLOCK_COLS);
     let tile_width = d.clamp(1, BLOCK_COLS);

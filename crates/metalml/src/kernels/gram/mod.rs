@@ -44,6 +44,7 @@ struct Plan {
     lanes: usize,
     rows_per_split: usize,
     part_len: usize,
+    most_parts: usize,
 }
 
 impl Plan {
@@ -51,19 +52,20 @@ impl Plan {
         let n_panels = n_cols.div_ceil(PANEL);
         let pairs = (0..x_cols.div_ceil(PANEL)).map(|left| n_panels - left).sum();
         let tiles = n_cols.div_ceil(TILE);
-        let lanes = if n_panels == 1 {
+        let part_len = tiles * tiles * TILE * TILE;
+        let fitting = MOST_PARTIAL_BYTES.min(max_binding) / (4 * part_len);
+        let lanes = if n_panels == 1 && fitting > 1 {
             let rows = x_cols.div_ceil(TILE);
             let tasks = rows * tiles - rows * (rows - 1) / 2;
             // A power of two, so that the lanes share a slab evenly.
-            let share = (KERNEL.workgroup[0] as usize / tasks).clamp(1, SLAB);
+            let share = (KERNEL.workgroup[0] as usize / tasks).clamp(1, SLAB).min(fitting);
             1 << share.ilog2()
         } else {
             1
         };
-        let part_len = tiles * tiles * TILE * TILE;
-        let most_parts = (MOST_PARTIAL_BYTES.min(max_binding) / (4 * part_len)).max(lanes);
+        let most_parts = fitting.max(lanes);
         let rows_per_split = (ROWS_PER_PART * lanes).max((n_rows * lanes).div_ceil(most_parts));
-        Self { pairs, lanes, rows_per_split: rows_per_split.next_multiple_of(SLAB), part_len }
+        Self { pairs, lanes, rows_per_split: rows_per_split.next_multiple_of(SLAB), part_len, most_parts }
     }
 }
 
@@ -76,11 +78,12 @@ impl Gram for Gpu<'_> {
     ) -> Result<Self::Array<Self::Wide>> {
         let n_cols = x.n_cols() + y.n_cols();
         let plan = Plan::new(x.n_rows(), x.n_cols(), n_cols, self.limits().max_binding as usize);
-        let splits = |block| x.rows_of(block).len().div_ceil(plan.rows_per_split);
-        let n_parts = (0..x.n_blocks()).map(splits).sum::<usize>() * plan.lanes;
-        let partials = self.alloc(n_parts * plan.part_len)?;
+        let parts = |block| x.rows_of(block).len().div_ceil(plan.rows_per_split) * plan.lanes;
+        let room = (0..x.n_blocks()).map(parts).sum::<usize>().min(plan.most_parts.max(parts(0)));
+        let partials = self.alloc(room * plan.part_len)?;
+        let products = self.alloc(x.n_cols() * n_cols)?;
         let (x_shift, y_shift) = (self.upload_elem(x_shift)?, self.upload_elem(y_shift)?);
-        let mut first_split = 0;
+        let (mut filled, mut merged) = (0, false);
         for block in 0..x.n_blocks() {
             let (x_block, y_block) = (self.block(x, block)?, self.block(y, block)?);
             let params = Params {
@@ -90,7 +93,7 @@ impl Gram for Gpu<'_> {
                 y_cols: y.n_cols() as u32,
                 y_ld: y.ld as u32,
                 rows_per_split: plan.rows_per_split as u32,
-                first_split,
+                first_split: (filled / plan.lanes) as u32,
                 lanes: plan.lanes as u32,
                 weighted: weights.is_some().into(),
             };
@@ -103,14 +106,15 @@ impl Gram for Gpu<'_> {
                 weights: weights.map_or(Ok(&x_shift), |weights| self.block(weights, block))?,
                 partials: &partials,
             };
-            let splits = splits(block) as u32;
             // A tile of products takes as long as moving about a tenth as many bytes.
             let bytes = x_block.bytes() * (1 + n_cols as u64 / 10);
-            self.dispatch(&bindings, [plan.pairs as u32, splits, 1], bytes)?;
-            first_split += splits;
+            self.dispatch(&bindings, [plan.pairs as u32, (parts(block) / plan.lanes) as u32, 1], bytes)?;
+            filled += parts(block);
+            if block + 1 == x.n_blocks() || filled + parts(block + 1) > room {
+                gram_merge::record(self, x.n_cols(), n_cols, filled, merged, &partials, &products)?;
+                (filled, merged) = (0, true);
+            }
         }
-        let products = self.alloc(x.n_cols() * n_cols)?;
-        gram_merge::record(self, x.n_cols(), n_cols, n_parts, &partials, &products)?;
         Ok(products)
     }
 }

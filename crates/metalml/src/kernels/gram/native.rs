@@ -36,7 +36,7 @@ const MIN_SPANS: usize = 8;
 const TILE: usize = 192;
 
 /// `sum_r w_r (x_ri - x_shift_i) (z_rj - z_shift_j)` with `z = [x | y]`: row-major, a row for each column of `x`.
-pub fn gram<T: Real>(
+pub(super) fn gram<T: Real>(
     x: MatrixView<'_, T>,
     x_shift: &[T],
     y: MatrixView<'_, T>,

@@ -30,7 +30,7 @@ const RUN: usize = 4096;
 const MAX_RUNS: usize = 16;
 
 /// Writes `(a - 1 a_shift^T) b + 1 bias^T`, row-major, to `out`.
-pub fn matmul<T: Real>(
+pub(super) fn matmul<T: Real>(
     a: MatrixView<'_, T>,
     a_shift: Option<&[T]>,
     b: MatrixView<'_, T>,

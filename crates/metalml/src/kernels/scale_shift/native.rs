@@ -11,7 +11,7 @@
 use super::Affine;
 use crate::engine::Real;
 use crate::engine::native_rows::{Block, gather, in_rows, part, rows_side_by_side, vectorized};
-use crate::threads::{for_each_chunk, map_tasks};
+use crate::threads::for_each_chunk;
 use crate::matrix::MatrixView;
 
 /// Bytes of the output that a task writes: many tasks, yet so large that two threads seldom touch one huge page of fresh
@@ -23,7 +23,7 @@ const GATHER_BYTES: usize = 32 << 10;
 const GATHER_ROWS: usize = 16;
 
 /// Writes the map of `x` to `out`, row-major; says whether `x` held an infinity.
-pub fn scale_shift<T: Real>(x: MatrixView<'_, T>, affine: &Affine, out: &mut [T]) -> bool {
+pub(super) fn scale_shift<T: Real>(x: MatrixView<'_, T>, affine: &Affine, out: &mut [T]) -> bool {
     let d = x.n_cols();
     if out.is_empty() {
         return false;
@@ -71,34 +71,6 @@ pub fn scale_shift<T: Real>(x: MatrixView<'_, T>, affine: &Affine, out: &mut [T]
 fn task_rows<T>(len: usize, d: usize) -> usize {
     let bytes = (len * size_of::<T>() / TASKS).clamp(*TASK_BYTES.start(), *TASK_BYTES.end());
     (bytes / (d * size_of::<T>())).max(GATHER_ROWS)
-}
-
-/// Maps row-major `values` in place; if they hold an infinity, says true and changes nothing.
-pub fn scale_shift_in_place<T: Real>(values: &mut [T], affine: &Affine) -> bool {
-    let d = affine.offset.len();
-    let work = values.len();
-    if work == 0 {
-        return false;
-    }
-    let map = ColumnMap::new::<T>(affine);
-    let step = task_rows::<T>(work, d).next_multiple_of(map.together) * d;
-    let infinite = map_tasks(work.div_ceil(step), work, |task| {
-        let values = &values[part(task, step, work)];
-        vectorized(
-            #[inline(always)]
-            || any_infinite(values),
-        )
-    });
-    if infinite.contains(&true) {
-        return true;
-    }
-    for_each_chunk(values, step, work, |_, values| {
-        vectorized(
-            #[inline(always)]
-            || map.apply_in_place(values),
-        );
-    });
-    false
 }
 
 /// The map with its columns repeated for rows that lie side by side, in the form its element type wants.

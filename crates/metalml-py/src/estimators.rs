@@ -1,0 +1,132 @@
+//! One function a job.
+
+use metalml::algorithms::{linear, ridge, standard_scaler};
+use metalml::engine::{Input, Rows};
+use metalml::kernels::scale_shift::Affine;
+use metalml::matrix::HostMatrix;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::array::{host, host_mut};
+use crate::device::Device;
+use crate::error::raised;
+use crate::run;
+
+type Floats<'py> = Bound<'py, PyUntypedArray>;
+type Doubles<'py> = Bound<'py, PyArray1<f64>>;
+
+fn optional<'a>(array: Option<&'a Floats<'_>>, name: &str) -> PyResult<Option<HostMatrix<'a>>> {
+    array.map(|array| host(array, name)).transpose()
+}
+
+/// Weight, mean and variance of each column, NaN left out.
+#[pyfunction]
+#[pyo3(signature = (x, sample_weight, device))]
+pub(crate) fn column_statistics<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    sample_weight: Option<&Floats<'py>>,
+    device: Option<&Device>,
+) -> PyResult<(Doubles<'py>, Doubles<'py>, Doubles<'py>)> {
+    let job = standard_scaler::Statistics { x: host(x, "X")?, weights: optional(sample_weight, "sample_weight")? };
+    let found = run(py, device, job)?;
+    let per_weight = |sums: &[f64]| -> Vec<f64> {
+        // A column without a value has no mean and no variance.
+        sums.iter().zip(&found.weight).map(|(sum, weight)| if *weight == 0.0 { f64::NAN } else { sum / weight }).collect()
+    };
+    let variance = per_weight(&found.scatter);
+    let mean = found.mean.iter().zip(&found.weight).map(|(mean, weight)| if *weight == 0.0 { f64::NAN } else { *mean });
+    Ok((found.weight.clone().into_pyarray(py), mean.collect::<Vec<_>>().into_pyarray(py), variance.into_pyarray(py)))
+}
+
+/// `out = (x - mean) / scale`, or `x * scale + mean`; `out` may be `x` itself.
+#[pyfunction]
+#[pyo3(signature = (x, out, mean, scale, inverse, device))]
+pub(crate) fn scale_columns<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    out: &Floats<'py>,
+    mean: Option<PyReadonlyArray1<'py, f64>>,
+    scale: Option<PyReadonlyArray1<'py, f64>>,
+    inverse: bool,
+    device: Option<&Device>,
+) -> PyResult<()> {
+    let source = host(x, "X")?;
+    let n_cols = source.n_cols();
+    let column = |values: Option<PyReadonlyArray1<'py, f64>>, absent: f64, name: &str| -> PyResult<Vec<f64>> {
+        let values = values.map_or_else(|| vec![absent; n_cols], |values| values.as_array().to_vec());
+        if values.len() == n_cols { Ok(values) } else { Err(shape(name, n_cols, values.len())) }
+    };
+    let affine = Affine { offset: column(mean, 0.0, "mean")?, scale: column(scale, 1.0, "scale")?, inverse };
+    if x.shape() != out.shape() {
+        return Err(shape("out", x.len(), out.len()));
+    }
+    if x.is(out) {
+        // A matrix of no rows stands for the element type: the data are only reached through `out`.
+        let element = source.rows(0..0);
+        return run(py, device, standard_scaler::Scale { rows: Rows::Same(host_mut(out, "out")?), affine, element });
+    }
+    let rows = Rows::Apart(Input::finite(source, "X").with_nan().told(), host_mut(out, "out")?);
+    run(py, device, standard_scaler::Scale { rows, affine, element: source })
+}
+
+fn shape(what: &str, expected: usize, found: usize) -> PyErr {
+    PyValueError::new_err(format!("`{what}` has {found} elements, expected {expected}"))
+}
+
+/// Coefficients (t, d) and intercept (t,) of ridge regression, of the type of `x`.
+#[pyfunction]
+#[pyo3(signature = (x, y, sample_weight, alpha, fit_intercept, device))]
+pub(crate) fn ridge_fit<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    y: &Floats<'py>,
+    sample_weight: Option<&Floats<'py>>,
+    alpha: PyReadonlyArray1<'py, f64>,
+    fit_intercept: bool,
+    device: Option<&Device>,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let params = ridge::Params::new(alpha.as_array().to_vec(), fit_intercept).map_err(raised)?;
+    let x = host(x, "X")?;
+    let n_targets = alpha.len();
+    let job = ridge::Fit { x, y: host(y, "y")?, weights: optional(sample_weight, "sample_weight")?, params };
+    let fitted = run(py, device, job)?;
+    let coefficients = typed(py, &x, fitted.coefficients)?.call_method1("reshape", ((n_targets, x.n_cols()),))?;
+    Ok((coefficients, typed(py, &x, fitted.intercept)?))
+}
+
+/// An array of the element type of `like`.
+fn typed<'py>(py: Python<'py>, like: &HostMatrix<'_>, values: Vec<f64>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match like {
+        HostMatrix::F32(_) => values.iter().map(|&value| value as f32).collect::<Vec<_>>().into_pyarray(py).into_any(),
+        HostMatrix::F64(_) => values.into_pyarray(py).into_any(),
+    })
+}
+
+/// `out = x coefᵀ + intercept`.
+#[pyfunction]
+#[pyo3(signature = (x, coef, intercept, out, device))]
+pub(crate) fn linear_predict<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    coef: &Floats<'py>,
+    intercept: &Floats<'py>,
+    out: &Floats<'py>,
+    device: Option<&Device>,
+) -> PyResult<()> {
+    let (source, coefficients, intercepts) = (host(x, "X")?, host(coef, "coef")?, host(intercept, "intercept")?);
+    if coefficients.n_cols() != source.n_cols() || coefficients.n_rows() != intercepts.n_rows() {
+        return Err(shape("coef", intercepts.n_rows() * source.n_cols(), coef.len()));
+    }
+    let out = host_mut(out, "out")?;
+    if (out.n_rows(), out.n_cols()) != (source.n_rows(), intercepts.n_rows()) {
+        return Err(shape("out", source.n_rows() * intercepts.n_rows(), out.n_rows() * out.n_cols()));
+    }
+    let values = |matrix: &HostMatrix<'_>| -> Vec<f64> {
+        let (n_rows, n_cols) = (matrix.n_rows(), matrix.n_cols());
+        (0..n_rows * n_cols).map(|at| matrix.get(at / n_cols, at % n_cols)).collect()
+    };
+    let (coefficients, intercept) = (values(&coefficients), values(&intercepts));
+    run(py, device, linear::Predict { x: source, coefficients: &coefficients, intercept: &intercept, out })
+}
