@@ -19,6 +19,8 @@ use crate::{Error, Result};
 
 /// Alignment of a uniform within its buffer.
 const UNIFORM_ALIGN: usize = 256;
+/// Mapped ranges start at multiples of 8.
+const LEAST_READBACK: u64 = 8;
 /// Submissions that one list of nonces can vouch for.
 const NONCES: usize = 1024;
 /// A submission is handed over before it is predicted to take longer than one part in this many of a second.
@@ -150,7 +152,7 @@ impl<'d> Recording<'d> {
         self.commands.push(Command::Deliver { from: from.clone(), bytes, to: self.deliveries.len() - 1 });
         // The receipt of this submission.
         let pending = Pending { arrival: self.arrival.clone(), at: 0, bytes: 0 };
-        self.downloads = self.downloads.max(4);
+        self.downloads = self.downloads.max(LEAST_READBACK);
         let deliveries = self.submit_all()?;
         let lease = deliveries.into_iter().next_back().ok_or_else(|| Error::Internal("a delivery was lost".into()))?;
         Ok((lease, pending))
@@ -239,7 +241,7 @@ impl<'d> Recording<'d> {
         self.nonces = Some(nonces);
         if self.expected.len() == NONCES {
             // The last slot: this submission brings the receipt of all, and is waited for.
-            self.downloads = self.downloads.max(4);
+            self.downloads = self.downloads.max(LEAST_READBACK);
         }
         Ok(())
     }
