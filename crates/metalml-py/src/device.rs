@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use metalml::device::{self, AdapterFacts, Request, Verdict};
-use metalml::kernels::{FAMILIES, Family, column_stats, float_probe, gram, matmul, scale_shift};
+use metalml::kernels::{FAMILIES, Family, column_stats, float_probe, gram, linear_map, matmul, scale_shift};
 use metalml::run::Target;
 use metalml::self_test;
 use pyo3::prelude::*;
@@ -65,7 +65,7 @@ fn needs(operation: &str, n_rows: u64, n_cols: u64, n_targets: u64) -> Option<(&
         "ridge_fit" => {
             (&[&column_stats::FAMILY, &gram::FAMILY], n_rows * (n_cols + n_targets + 1) + 2 * n_cols * (n_cols + n_targets) + RING)
         }
-        "linear_predict" => (&[&matmul::FAMILY], RING / 2 + n_cols * n_targets),
+        "linear_predict" => (&[&linear_map::FAMILY], RING / 2 + n_cols * n_targets),
         _ => return None,
     })
 }

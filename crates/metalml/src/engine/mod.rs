@@ -1,15 +1,19 @@
 //! Where data live and how they come and go. Kernels add what can be computed (`kernels/mod.rs`).
 
+mod frame;
 mod gpu;
 mod gpu_matrix;
 mod gpu_stream;
 mod native;
 pub(crate) mod native_product;
 pub(crate) mod native_rows;
+pub(crate) mod native_stream;
 mod real;
 
 use bytemuck::Pod;
 
+pub use frame::Frame;
+pub(crate) use frame::unit_of;
 pub use gpu::Gpu;
 pub use gpu_matrix::GpuMatrix;
 pub use native::{Native, NativeMatrix, OnHost};

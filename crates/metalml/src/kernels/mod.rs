@@ -5,6 +5,7 @@ mod column_stats_merge;
 pub mod float_probe;
 pub mod gram;
 mod gram_merge;
+pub mod linear_map;
 pub mod matmul;
 pub mod scale_shift;
 
@@ -19,6 +20,7 @@ pub trait Engine:
     Storage
     + column_stats::ColumnStats
     + gram::Gram
+    + linear_map::LinearMap
     + matmul::Matmul
     + scale_shift::ScaleShift
 {}
@@ -37,4 +39,5 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 4] = [&column_stats::FAMILY, &gram::FAMILY, &matmul::FAMILY, &scale_shift::FAMILY];
+pub const FAMILIES: [&Family; 5] =
+    [&column_stats::FAMILY, &gram::FAMILY, &linear_map::FAMILY, &matmul::FAMILY, &scale_shift::FAMILY];

@@ -1,9 +1,7 @@
 //! Mean, variance and range of columns in f64, wherever the values lie.
 
-use crate::engine::{Input, Shape};
+use crate::engine::{Frame, Input, Shape, unit_of};
 use crate::kernels::Engine;
-use crate::kernels::column_stats::Frame;
-use crate::matrix::HostMatrix;
 use crate::{Error, Result};
 
 /// What is known of each column.
@@ -21,38 +19,12 @@ pub struct Moments {
     pub least: Vec<f64>,
     /// Greatest value.
     pub greatest: Vec<f64>,
-    /// The shift the statistics were taken with: near the values, exact in the element type.
-    pub shift: Vec<f64>,
+    /// What the statistics were taken with: near the values.
+    pub frame: Frame,
 }
 
-/// Rows that the first guess at a column's place looks at.
-const SAMPLE: usize = 64;
 /// Squares and their sums stay normal float32 numbers while the farthest value is between these powers of two from the shift.
 const REACH: [f64; 2] = [9.094_947_017_729_282e-13, 1_099_511_627_776.0]; // 2^-40, 2^40
-
-impl Frame {
-    /// A guess from a few rows, spread evenly.
-    pub fn sampled(host: &HostMatrix<'_>) -> Self {
-        let (n_rows, n_cols) = (host.n_rows(), host.n_cols());
-        let step = n_rows.div_ceil(SAMPLE).max(1);
-        let column = |col| (0..n_rows).step_by(step).map(move |row| host.get(row, col)).filter(|value| value.is_finite());
-        let shift: Vec<f64> = (0..n_cols)
-            .map(|col| {
-                // A running mean: a sum could overflow.
-                let mean = column(col).zip(1_u32..).fold(0.0, |mean, (value, n)| mean + (value - mean) / f64::from(n));
-                if mean.is_finite() { f64::from(mean as f32) } else { 0.0 }
-            })
-            .collect();
-        let reach = (0..n_cols).map(|col| column(col).map(|value| (value - shift[col]).abs()).fold(0.0, f64::max));
-        let unit = reach.map(unit_of).collect();
-        Self { shift, unit }
-    }
-}
-
-/// The power of two that brings `reach` near 1.
-fn unit_of(reach: f64) -> f64 {
-    if reach > 0.0 && reach.is_finite() { (-reach.log2().floor()).clamp(-126.0, 126.0).exp2() } else { 1.0 }
-}
 
 /// The moments of the columns of `x`, which must be finite, or NaN where `input` welcomes that.
 ///
@@ -63,7 +35,7 @@ pub fn moments<E: Engine>(engine: &E, x: &E::Matrix, input: &Input<'_>, weights:
     check(&first, x.n_rows(), input)?;
     let mut again = false;
     for (col, unit) in frame.unit.iter_mut().enumerate() {
-        let reach = (first.least[col] - first.shift[col]).abs().max((first.greatest[col] - first.shift[col]).abs());
+        let reach = (first.least[col] - first.frame.shift[col]).abs().max((first.greatest[col] - first.frame.shift[col]).abs());
         let scaled = reach * *unit;
         if scaled.is_finite() && scaled > 0.0 && !(REACH[0]..REACH[1]).contains(&scaled) {
             *unit = unit_of(reach);
@@ -85,7 +57,7 @@ fn measured<E: Engine>(engine: &E, x: &E::Matrix, weights: Option<&E::Matrix>, f
     let mean = columns.clone().zip(&offset).map(|((shift, unit), offset)| shift + offset / unit).collect();
     let scatter = columns.zip(&scatter).map(|((_, unit), scatter)| (scatter / unit / unit).max(0.0)).collect();
     let (least, greatest) = range.split_at(n_cols);
-    Ok(Moments { weight, mean, scatter, count, least: least.to_vec(), greatest: greatest.to_vec(), shift: frame.shift.clone() })
+    Ok(Moments { weight, mean, scatter, count, least: least.to_vec(), greatest: greatest.to_vec(), frame: frame.clone() })
 }
 
 fn check(found: &Moments, n_rows: usize, input: &Input<'_>) -> Result<()> {

@@ -11,6 +11,8 @@ use crate::solvers::cholesky::Factor;
 use crate::solvers::moments::moments;
 use crate::{Error, Result};
 
+/// The squares of these, and sums of them, are normal float32 numbers.
+const SQUARES: std::ops::Range<f64> = 1e-15..1e15;
 /// Elements of a centred panel.
 const PANEL: usize = 4 << 20;
 
@@ -30,7 +32,7 @@ pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Resu
         let mean = centre(engine, &x, &input, fit)?;
         let centred = centred(engine, &x, n, &mean)?;
         let mut part = engine.create(n, n)?;
-        engine.matmul(Operand::Plain(&centred), None, Operand::Transposed(&centred), None, &mut E::write(&mut part))?;
+        engine.matmul(Operand::Plain(&centred), Operand::Transposed(&centred), None, &mut E::write(&mut part))?;
         kernel.iter_mut().zip(engine.fetch_matrix(&part)?).for_each(|(sum, part)| *sum += part);
         x_mean.extend(mean);
     }
@@ -46,7 +48,7 @@ pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Resu
         let [x] = engine.bring([Input { host: fit.x.cols(panel.clone()), ..x_input }])?;
         let centred = centred(engine, &x, n, &x_mean[panel.clone()])?;
         let mut part = engine.create(panel.len(), t)?;
-        engine.matmul(Operand::Transposed(&centred), None, Operand::Plain(&duals), None, &mut E::write(&mut part))?;
+        engine.matmul(Operand::Transposed(&centred), Operand::Plain(&duals), None, &mut E::write(&mut part))?;
         for (row, values) in panel.zip(engine.fetch_matrix(&part)?.chunks_exact(t)) {
             values.iter().enumerate().for_each(|(target, &value)| coefficients[target * d + row] = value);
         }
@@ -68,7 +70,14 @@ fn centre<'a, E: Engine + Border<'a>>(engine: &E, x: &E::Matrix, input: &Input<'
         }
         None => None,
     };
-    let mean = moments(engine, x, input, weights.as_ref())?.mean;
+    let found = moments(engine, x, input, weights.as_ref())?;
+    let far = found.least.iter().zip(&found.greatest).map(|(least, greatest)| least.abs().max(greatest.abs()));
+    let farthest = far.fold(0.0, f64::max);
+    if E::Elem::EPSILON > 1e-10 && farthest > 0.0 && !SQUARES.contains(&farthest) {
+        let reason = format!("{} holds values whose squares float32 cannot hold", input.what);
+        return Err(Error::Unsuited { reason });
+    }
+    let mean = found.mean;
     Ok(if fit.params.fit_intercept { mean } else { vec![0.0; mean.len()] })
 }
 

@@ -93,7 +93,8 @@ fn judge(condition: f64, share: f64, epsilon: f64) -> Result<()> {
 fn unsuited(error: Error) -> Error {
     match error {
         Error::NotPositiveDefinite { pivot } => {
-            Error::Unsuited { reason: format!("the system is not positive definite in this precision (pivot {pivot})") }
+            let reason = format!("the system is ill-conditioned: in this precision it is not positive definite (pivot {pivot})");
+            Error::Unsuited { reason }
         }
         other => other,
     }

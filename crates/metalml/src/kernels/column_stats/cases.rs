@@ -1,7 +1,8 @@
 //! The inputs on which this kernel is tested and timed.
 
-use super::{Frame, reference};
+use super::reference;
 use crate::Result;
+use crate::engine::Frame;
 use crate::kernels::Engine;
 use crate::testing::{AnyCase, Case, Expected, Work, resident, uniform};
 

@@ -6,22 +6,13 @@ mod reference;
 
 use super::{Family, column_stats_merge};
 use crate::Result;
-use crate::engine::{Gpu, Native, OnHost, Shape, Storage};
+use crate::engine::{Frame, Gpu, Native, OnHost, Shape, Storage};
 
 include!(concat!(env!("OUT_DIR"), "/column_stats.rs"));
 
 /// The kernels of this operation.
 pub const FAMILY: Family =
     Family { name: "column_stats", kernels: &[KERNEL, column_stats_merge::KERNEL], cases: cases::cases };
-
-/// Where the values of each column lie, roughly: the closer, the less is lost. `unit` holds powers of two.
-#[derive(Clone, Debug)]
-pub struct Frame {
-    /// Taken from each value first.
-    pub shift: Vec<f64>,
-    /// Then each value is multiplied by this.
-    pub unit: Vec<f64>,
-}
 
 /// What one pass over the columns knows, with `d = (x - shift) * unit`.
 #[derive(Debug)]

@@ -18,8 +18,8 @@ fn main() {
     findings[2] = bitcast<u32>(inputs[2] * keep(1.0));
     let nan = inputs[3];
     findings[3] = select(0u, 1u, nan != nan);
-    let product = two_product(inputs[4], inputs[4]);
-    findings[4] = bitcast<u32>(product.y);
+    let product = keep(inputs[4] * inputs[4]);
+    findings[4] = bitcast<u32>(fma(inputs[4], inputs[4], -product));
     findings[5] = select(0u, 1u, (bitcast<u32>(nan) & 0x7fffffffu) > 0x7f800000u);
     findings[6] = bitcast<u32>(inputs[5]);
 }

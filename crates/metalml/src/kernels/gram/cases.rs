@@ -1,6 +1,7 @@
 //! The inputs on which this kernel is tested and timed.
 
-use super::{Shifted, reference};
+use super::{Framed, reference};
+use crate::engine::Frame;
 use crate::Result;
 use crate::kernels::Engine;
 use crate::testing::{AnyCase, Case, Expected, Work, resident, uniform};
@@ -30,17 +31,23 @@ impl Case for GramCase {
     }
     fn expected(&self) -> Expected {
         let ([x, y, weights], [x_shift, y_shift]) = (self.data(), self.shifts());
-        let values = reference::gram(&x, &x_shift, &y, &y_shift, self.weighted.then_some(&weights[..]));
-        // Terms up to 1, each rounded a few times, and sums that round at each step of at most n.
-        let terms = 4.0 * (self.n_rows as f64).sqrt() + 16.0;
-        let allowed = values.iter().map(|value| terms + (4.0 + 0.25 * (self.n_rows as f64).sqrt()) * value.abs()).collect();
+        let mut values = reference::gram(&x, &x_shift, &y, &y_shift, self.weighted.then_some(&weights[..]));
+        // Columns of `x` are seen twice as large.
+        let n_cols = self.x_cols + self.y_cols;
+        let unit = |col: usize| if col < self.x_cols { 2.0 } else { 1.0 };
+        values.iter_mut().enumerate().for_each(|(at, value)| *value *= unit(at / n_cols) * unit(at % n_cols));
+        // Terms up to 4, each rounded a few times, and sums that round at each step of at most n.
+        let terms = 16.0 * (self.n_rows as f64).sqrt() + 16.0;
+        let allowed = values.iter().map(|value| terms + (4.0 + 0.5 * (self.n_rows as f64).sqrt()) * value.abs()).collect();
         Expected { values, allowed }
     }
     fn run<E: Engine>(&self, engine: &E) -> Result<Vec<f64>> {
         let ([x, y, weights], [x_shift, y_shift]) = (self.data(), self.shifts());
         let [x, y, weights] = resident(engine, [&x, &y, &weights], self.n_rows, [self.x_cols, self.y_cols, 1])?;
         let weights = self.weighted.then_some(&weights);
-        let products = engine.gram(Shifted(&x, &x_shift), Shifted(&y, &y_shift), weights)?;
+        let x_frame = Frame { shift: x_shift, unit: vec![2.0; self.x_cols] };
+        let y_frame = Frame { shift: y_shift, unit: vec![1.0; self.y_cols] };
+        let products = engine.gram(Framed(&x, &x_frame), Framed(&y, &y_frame), weights)?;
         Ok(engine.fetch([&products])?.concat())
     }
     fn work(&self) -> Work {

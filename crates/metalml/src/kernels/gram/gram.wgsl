@@ -1,4 +1,4 @@
-// Partial products over one split of the rows: with z = [x | y] and c = sqrt(w) (z - shift), tiles of Σ c_i c_j for i in x, j >= i.
+// Partial products over one split of the rows: with z = [x | y] and c = sqrt(w) (z - shift) unit, tiles of Σ c_i c_j for i in x, j >= i.
 // One workgroup takes one pair of panels (PANEL columns each, left <= right) of one split, SLAB rows at a time through workgroup
 // memory; a thread makes one TILE by TILE tile of it. Where a pair has few tiles, `lanes` threads share a tile, each with its own rows.
 // Rows in order, no atomics: equal bits each time.
@@ -28,7 +28,9 @@ const THREADS: u32 = 256u;
 @group(0) @binding(3) var<storage, read> x_shift: array<f32>;
 @group(0) @binding(4) var<storage, read> y_shift: array<f32>;
 @group(0) @binding(5) var<storage, read> weights: array<f32>;
-@group(0) @binding(6) var<storage, read_write> partials: array<f32>;
+@group(0) @binding(6) var<storage, read> x_unit: array<f32>;
+@group(0) @binding(7) var<storage, read> y_unit: array<f32>;
+@group(0) @binding(8) var<storage, read_write> partials: array<f32>;
 
 var<workgroup> left: array<vec4<f32>, SLAB * PANEL / 4u>;
 var<workgroup> right: array<vec4<f32>, SLAB * PANEL / 4u>;
@@ -39,9 +41,10 @@ fn centred(row: u32, col: u32, end: u32) -> f32 {
     }
     var value: f32;
     if col < params.x_cols {
-        value = x[row * params.x_ld + col] - x_shift[col];
+        value = (x[row * params.x_ld + col] - x_shift[col]) * x_unit[col];
     } else {
-        value = y[row * params.y_ld + col - params.x_cols] - y_shift[col - params.x_cols];
+        let target_ = col - params.x_cols;
+        value = (y[row * params.y_ld + target_] - y_shift[target_]) * y_unit[target_];
     }
     if params.weighted != 0u {
         value *= sqrt(weights[row]);

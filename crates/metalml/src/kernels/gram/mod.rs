@@ -5,6 +5,7 @@ mod native;
 mod reference;
 
 use super::{Family, gram_merge};
+use crate::engine::Frame;
 use crate::Result;
 use crate::engine::{Gpu, Native, OnHost, Shape, Storage};
 
@@ -13,18 +14,18 @@ include!(concat!(env!("OUT_DIR"), "/gram.rs"));
 /// The kernels of this operation.
 pub const FAMILY: Family = Family { name: "gram", kernels: &[KERNEL, gram_merge::KERNEL], cases: cases::cases };
 
-/// A matrix and what to take from each of its columns.
+/// A matrix and the frame that its columns are seen in.
 #[derive(Debug)]
-pub struct Shifted<'s, M>(pub &'s M, pub &'s [f64]);
+pub struct Framed<'s, M>(pub &'s M, pub &'s Frame);
 
 /// Gram matrix and cross-product.
 pub trait Gram: Storage {
-    /// `products[i * (p + t) + j] = Σ w (x_i - shift_i) (z_j - shift_j)` with `z = [x | y]`, for the `p` columns of `x` and the `t` of `y`;
+    /// `products[i * (p + t) + j] = Σ w c_i c_j` with `c = (z - shift) * unit` and `z = [x | y]`, for the `p` columns of `x` and the `t` of `y`;
     /// both halves of the symmetric part are filled. `weights` is a column of the same rows, not negative.
     fn gram(
         &self,
-        x: Shifted<'_, Self::Matrix>,
-        y: Shifted<'_, Self::Matrix>,
+        x: Framed<'_, Self::Matrix>,
+        y: Framed<'_, Self::Matrix>,
         weights: Option<&Self::Matrix>,
     ) -> Result<Self::Array<Self::Wide>>;
 }
@@ -72,8 +73,8 @@ impl Plan {
 impl Gram for Gpu<'_> {
     fn gram(
         &self,
-        Shifted(x, x_shift): Shifted<'_, Self::Matrix>,
-        Shifted(y, y_shift): Shifted<'_, Self::Matrix>,
+        Framed(x, x_frame): Framed<'_, Self::Matrix>,
+        Framed(y, y_frame): Framed<'_, Self::Matrix>,
         weights: Option<&Self::Matrix>,
     ) -> Result<Self::Array<Self::Wide>> {
         let n_cols = x.n_cols() + y.n_cols();
@@ -82,7 +83,8 @@ impl Gram for Gpu<'_> {
         let room = (0..x.n_blocks()).map(parts).sum::<usize>().min(plan.most_parts.max(parts(0)));
         let partials = self.alloc(room * plan.part_len)?;
         let products = self.alloc(x.n_cols() * n_cols)?;
-        let (x_shift, y_shift) = (self.upload_elem(x_shift)?, self.upload_elem(y_shift)?);
+        let (x_shift, y_shift) = (self.upload_elem(&x_frame.shift)?, self.upload_elem(&y_frame.shift)?);
+        let (x_unit, y_unit) = (self.upload_elem(&x_frame.unit)?, self.upload_elem(&y_frame.unit)?);
         let (mut filled, mut merged) = (0, false);
         for block in 0..x.n_blocks() {
             let (x_block, y_block) = (self.block(x, block)?, self.block(y, block)?);
@@ -103,6 +105,8 @@ impl Gram for Gpu<'_> {
                 y: y_block,
                 x_shift: &x_shift,
                 y_shift: &y_shift,
+                x_unit: &x_unit,
+                y_unit: &y_unit,
                 weights: weights.map_or(Ok(&x_shift), |weights| self.block(weights, block))?,
                 partials: &partials,
             };
@@ -122,14 +126,20 @@ impl Gram for Gpu<'_> {
 impl<T: OnHost> Gram for Native<'_, T> {
     fn gram(
         &self,
-        Shifted(x, x_shift): Shifted<'_, Self::Matrix>,
-        Shifted(y, y_shift): Shifted<'_, Self::Matrix>,
+        Framed(x, x_frame): Framed<'_, Self::Matrix>,
+        Framed(y, y_frame): Framed<'_, Self::Matrix>,
         weights: Option<&Self::Matrix>,
     ) -> Result<Self::Array<Self::Wide>> {
         let elements = |shift: &[f64]| shift.iter().map(|&shift| T::from_f64(shift)).collect::<Vec<_>>();
         let mut scratch = Vec::new();
         let weights = weights.map(|weights| weights.view());
         let weights = weights.as_ref().map(|weights| weights.packed(&mut scratch));
-        Ok(native::gram(x.view(), &elements(x_shift), y.view(), &elements(y_shift), weights).into())
+        let (x_shift, y_shift) = (elements(&x_frame.shift), elements(&y_frame.shift));
+        let mut products = native::gram(x.view(), &x_shift, y.view(), &y_shift, weights);
+        let units = [&x_frame.unit[..], &y_frame.unit].concat();
+        for (row, unit) in products.chunks_exact_mut(units.len()).zip(&units) {
+            row.iter_mut().zip(&units).for_each(|(product, other)| *product *= unit * other);
+        }
+        Ok(products.into())
     }
 }

@@ -11,7 +11,6 @@ struct MatmulCase {
     n: usize,
     a_transposed: bool,
     b_transposed: bool,
-    shift: bool,
     bias: bool,
 }
 
@@ -21,8 +20,8 @@ impl MatmulCase {
         [turned(self.m, self.k, self.a_transposed), turned(self.k, self.n, self.b_transposed)]
     }
 
-    fn data(&self) -> [Vec<f64>; 4] {
-        [uniform(self.m * self.k, 11), uniform(self.k * self.n, 12), uniform(self.k, 13), uniform(self.n, 14)]
+    fn data(&self) -> [Vec<f64>; 3] {
+        [uniform(self.m * self.k, 11), uniform(self.k * self.n, 12), uniform(self.n, 14)]
     }
 }
 
@@ -30,32 +29,30 @@ impl Case for MatmulCase {
     fn label(&self) -> String {
         let side = |transposed: bool| if transposed { 'T' } else { 'N' };
         let Self { m, k, n, .. } = self;
-        let extras = format!("{}{}", if self.shift { "s" } else { "" }, if self.bias { "b" } else { "" });
-        format!("matmul/{m}x{k}x{n}{}{}{extras}", side(self.a_transposed), side(self.b_transposed))
+        let bias = if self.bias { "b" } else { "" };
+        format!("matmul/{m}x{k}x{n}{}{}{bias}", side(self.a_transposed), side(self.b_transposed))
     }
     fn expected(&self) -> Expected {
-        let [a, b, shift, bias] = self.data();
+        let [a, b, bias] = self.data();
         let plain = |values: Vec<f64>, rows: usize, cols: usize, transposed: bool| {
             if transposed { (0..rows * cols).map(|at| values[at % cols * rows + at / cols]).collect() } else { values }
         };
         let (a, b) = (plain(a, self.m, self.k, self.a_transposed), plain(b, self.k, self.n, self.b_transposed));
-        let (shift, bias) = (self.shift.then_some(&shift[..]), self.bias.then_some(&bias[..]));
-        let values = reference::matmul(&a, shift, &b, bias, [self.m, self.k, self.n]);
+        let values = reference::matmul(&a, &b, self.bias.then_some(&bias[..]), [self.m, self.k, self.n]);
         // k terms below 1/2, in slabs of 16.
         let allowed = vec![2.0 * (self.k as f64).sqrt() + 4.0; values.len()];
         Expected { values, allowed }
     }
     fn run<E: Engine>(&self, engine: &E) -> Result<Vec<f64>> {
-        let [a, b, shift, bias] = self.data();
+        let [a, b, bias] = self.data();
         let [a_shape, b_shape] = self.shapes();
         let [a] = resident(engine, [&a], a_shape[0], [a_shape[1]])?;
         let [b] = resident(engine, [&b], b_shape[0], [b_shape[1]])?;
-        let (shift, bias) = (engine.upload_elem(&shift)?, engine.upload_elem(&bias)?);
+        let bias = engine.upload_elem(&bias)?;
         let mut out = engine.create(self.m, self.n)?;
         let side = |matrix, transposed| if transposed { Operand::Transposed(matrix) } else { Operand::Plain(matrix) };
         engine.matmul(
             side(&a, self.a_transposed),
-            self.shift.then_some(&shift),
             side(&b, self.b_transposed),
             self.bias.then_some(&bias),
             &mut E::write(&mut out),
@@ -76,8 +73,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
     let shapes = [(1, 1, 1), (63, 15, 65), (64, 16, 64), (65, 17, 1), (131, 97, 7)];
     for (i, (m, k, n)) in shapes.into_iter().enumerate() {
         for (a_transposed, b_transposed) in [(false, false), (false, true), (true, false), (true, true)] {
-            let (shift, bias) = (i % 2 == 1, i > 1);
-            cases.push(Box::new(MatmulCase { m, k, n, a_transposed, b_transposed, shift, bias }));
+            cases.push(Box::new(MatmulCase { m, k, n, a_transposed, b_transposed, bias: i > 1 }));
         }
     }
     cases

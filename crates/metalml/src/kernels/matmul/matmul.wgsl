@@ -1,5 +1,5 @@
-// out = (a - 1 shiftᵀ) b + 1 biasᵀ over k in [k_start, k_end), or added to out. a is n_rows by k, b is k by n_cols, each with two strides,
-// so transposes cost nothing here. shift goes along k, bias along the columns; both may be off.
+// out = a b + 1 biasᵀ over k in [k_start, k_end), or added to out. a is n_rows by k, b is k by n_cols, each with two strides,
+// so transposes cost nothing here. The bias may be off.
 // One workgroup makes TILE by TILE of out, SLAB of k at a time through workgroup memory; a thread makes PER by PER.
 // A slab is summed by itself before it joins the total, which keeps rounding near the square root of what one long sum has.
 
@@ -13,11 +13,9 @@ struct Params {
     b_start: u32,
     b_k_stride: u32,
     b_col_stride: u32,
-    shift_start: u32,
     out_start: u32,
     out_ld: u32,
     bias_start: u32,
-    has_shift: u32,
     has_bias: u32,
     accumulate: u32,
 }
@@ -30,9 +28,8 @@ const SIDE: u32 = TILE / PER;
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<f32>;
 @group(0) @binding(2) var<storage, read> b: array<f32>;
-@group(0) @binding(3) var<storage, read> shift: array<f32>;
-@group(0) @binding(4) var<storage, read> bias: array<f32>;
-@group(0) @binding(5) var<storage, read_write> out: array<f32>;
+@group(0) @binding(3) var<storage, read> bias: array<f32>;
+@group(0) @binding(4) var<storage, read_write> out: array<f32>;
 
 // One column of padding keeps the transposed stores of the left tile off one bank.
 var<workgroup> left: array<array<f32, TILE + 1u>, SLAB>;
@@ -42,11 +39,7 @@ fn load_left(row: u32, k: u32) -> f32 {
     if row >= params.n_rows || k >= params.k_len {
         return 0.0;
     }
-    var value = a[params.a_start + row * params.a_row_stride + k * params.a_k_stride];
-    if params.has_shift != 0u {
-        value -= shift[params.shift_start + k];
-    }
-    return value;
+    return a[params.a_start + row * params.a_row_stride + k * params.a_k_stride];
 }
 
 fn load_right(k: u32, col: u32) -> f32 {

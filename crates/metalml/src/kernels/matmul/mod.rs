@@ -1,4 +1,4 @@
-//! The general matrix product, row-major, in all four forms of transposition, with a shift and a bias.
+//! The general matrix product, row-major, in all four forms of transposition, with a bias.
 
 mod cases;
 mod native;
@@ -44,11 +44,10 @@ impl<M: Shape> Operand<'_, M> {
 
 /// The general matrix product.
 pub trait Matmul: Storage {
-    /// `out = (a - 1 shiftᵀ) b + 1 biasᵀ`: `a` is m by k, `b` k by n, `shift` has k and `bias` n elements.
+    /// `out = a b + 1 biasᵀ`: `a` is m by k, `b` k by n, `bias` has n elements.
     fn matmul(
         &self,
         a: Operand<'_, Self::Matrix>,
-        shift: Option<&Self::Array<Self::Elem>>,
         b: Operand<'_, Self::Matrix>,
         bias: Option<&Self::Array<Self::Elem>>,
         out: &mut Self::MatrixMut<'_>,
@@ -90,7 +89,6 @@ impl<'a> Matmul for Gpu<'a> {
     fn matmul(
         &self,
         a: Operand<'_, Self::Matrix>,
-        shift: Option<&Self::Array<f32>>,
         b: Operand<'_, Self::Matrix>,
         bias: Option<&Self::Array<f32>>,
         out: &mut &mut GpuMatrix<'a>,
@@ -114,24 +112,15 @@ impl<'a> Matmul for Gpu<'a> {
                     b_start: b.at(k.start, b.cols.start),
                     b_k_stride: b.row_stride as u32,
                     b_col_stride: b.col_stride as u32,
-                    shift_start: k.start as u32,
                     out_start: ((rows.start - out.rows_of(block).start) * out.ld + b.cols.start) as u32,
                     out_ld: out.ld as u32,
                     bias_start: b.cols.start as u32,
-                    has_shift: shift.is_some().into(),
                     // The bias joins with the last part of k, and only the first part of k starts afresh.
                     has_bias: (bias.is_some() && k.end == k_len).into(),
                     accumulate: (k.start > 0).into(),
                 };
-                let none = a.array;
-                let bindings = Bindings {
-                    params,
-                    a: a.array,
-                    b: b.array,
-                    shift: shift.unwrap_or(none),
-                    bias: bias.unwrap_or(none),
-                    out: to,
-                };
+                let bindings =
+                    Bindings { params, a: a.array, b: b.array, bias: bias.unwrap_or(a.array), out: to };
                 let tiles = |len: u32| len.div_ceil(TILE);
                 let bytes = 4 * (rows.len() * k.len()) as u64 * (1 + b.cols.len() as u64 / 10);
                 self.dispatch(&bindings, [tiles(params.n_cols), tiles(params.n_rows), 1], bytes)?;
@@ -148,7 +137,6 @@ impl<T: OnHost> Matmul for Native<'_, T> {
     fn matmul(
         &self,
         a: Operand<'_, Self::Matrix>,
-        shift: Option<&Self::Array<T>>,
         b: Operand<'_, Self::Matrix>,
         bias: Option<&Self::Array<T>>,
         out: &mut MatrixViewMut<'_, T>,
@@ -157,7 +145,7 @@ impl<T: OnHost> Matmul for Native<'_, T> {
             Operand::Plain(matrix) => Self::Matrix::view(matrix),
             Operand::Transposed(matrix) => Self::Matrix::view(matrix).transposed(),
         };
-        native::matmul(side(a), shift.map(|shift| &**shift), side(b), bias.map(|bias| &**bias), out.values());
+        native::matmul(side(a), side(b), bias.map(|bias| &**bias), out.values());
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! `(a - shift) b + bias`: tiles of the result, each on one thread; transposes are strides.
+//! `a b + bias`: tiles of the result, each on one thread; transposes are strides.
 //!
 //! Few columns in `b` (a prediction, a gradient) make the product a stream of `a`, with loops of its own, in f64
 //! (`stream`). Otherwise blocks multiply in the precision of the data; f32 sums longer than a block add up in f64. A long
@@ -10,11 +10,10 @@ use faer::{MatMut, MatRef};
 
 use crate::engine::Real;
 use crate::engine::native_product::multiply;
+use crate::engine::native_stream::{self as stream, Product};
 use crate::engine::native_rows::{gather, in_rows, part, vectorized};
 use crate::threads::{for_each_chunk, map_tasks};
 use crate::matrix::MatrixView;
-
-mod stream;
 
 /// Rows of the result that a task makes.
 const TASK_ROWS: usize = 128;
@@ -29,10 +28,9 @@ const BLOCK_COLS: usize = 256;
 const RUN: usize = 4096;
 const MAX_RUNS: usize = 16;
 
-/// Writes `(a - 1 a_shift^T) b + 1 bias^T`, row-major, to `out`.
+/// Writes `a b + 1 bias^T`, row-major, to `out`.
 pub(super) fn matmul<T: Real>(
     a: MatrixView<'_, T>,
-    a_shift: Option<&[T]>,
     b: MatrixView<'_, T>,
     bias: Option<&[T]>,
     out: &mut [T],
@@ -41,7 +39,7 @@ pub(super) fn matmul<T: Real>(
     if m == 0 || n == 0 {
         return;
     }
-    let product = Product { a, a_shift, b };
+    let product = Product { a, b };
     let streams = n <= stream::MAX_COLS;
     let work = m * k + k * n + m * k * n / 16;
     let runs = if m * n <= TASK_RESULT {
@@ -98,12 +96,6 @@ fn write<T: Real>(sums: &[f64], bias: Option<&[T]>, out: &mut [T]) {
     }
 }
 
-struct Product<'a, T> {
-    a: MatrixView<'a, T>,
-    a_shift: Option<&'a [T]>,
-    b: MatrixView<'a, T>,
-}
-
 impl<T: Real> Product<'_, T> {
     /// Adds the products of some rows of `a`, over part of the inner dimension, to `sums` (row-major).
     fn add_to(&self, rows: Range<usize>, inner: Range<usize>, sums: &mut [f64]) {
@@ -129,7 +121,7 @@ impl<T: Real> Product<'_, T> {
             out.fill(T::default());
         }
         let (k, a_lies, b_lies) = (self.b.n_rows(), lies(&self.a), lies(&self.b));
-        let block_sum = if b_lies && a_lies && self.a_shift.is_none() {
+        let block_sum = if b_lies && a_lies {
             k.max(1)
         } else {
             BLOCK_SUM
@@ -137,10 +129,9 @@ impl<T: Real> Product<'_, T> {
         let block_cols = if b_lies { n } else { BLOCK_COLS };
         for first in inner.clone().step_by(block_sum) {
             let inner_part = first..inner.end.min(first + block_sum);
-            let shift = self.a_shift.map(|shift| &shift[inner_part.clone()]);
-            let lhs = operand(&self.a, rows.clone(), inner_part.clone(), shift, &mut a);
+            let lhs = operand(&self.a, rows.clone(), inner_part.clone(), &mut a);
             for cols in (0..n).step_by(block_cols).map(|col| col..n.min(col + block_cols)) {
-                let rhs = operand(&self.b, inner_part.clone(), cols.clone(), None, &mut b);
+                let rhs = operand(&self.b, inner_part.clone(), cols.clone(), &mut b);
                 let into = MatMut::from_row_major_slice_mut(&mut *out, rows.len(), n);
                 multiply(into.subcols_mut(cols.start, cols.len()), lhs, rhs, first > inner.start);
             }
@@ -162,26 +153,18 @@ fn as_it_lies<'a, T: Real>(from: &MatrixView<'a, T>, rows: Range<usize>, cols: R
     Some(MatRef::from_column_major_slice_with_stride(values, m, n, stride))
 }
 
-/// A part of a matrix as the product takes it: as it lies if it may, else gathered; less `shift`.
+/// A part of a matrix as the product takes it: as it lies if it may, else gathered.
 fn operand<'s, T: Real>(
     from: &MatrixView<'s, T>,
     rows: Range<usize>,
     cols: Range<usize>,
-    shift: Option<&[T]>,
     scratch: &'s mut Vec<T>,
 ) -> MatRef<'s, T> {
     let (m, n) = (rows.len(), cols.len());
-    if shift.is_none()
-        && let Some(part) = as_it_lies(from, rows.clone(), cols.clone())
-    {
+    if let Some(part) = as_it_lies(from, rows.clone(), cols.clone()) {
         return part;
     }
     scratch.resize(m * n, T::default());
     gather(from, rows, cols, scratch);
-    if let Some(shift) = shift {
-        for row in scratch.chunks_exact_mut(n) {
-            row.iter_mut().zip(shift).for_each(|(value, &shift)| *value -= shift);
-        }
-    }
     MatRef::from_row_major_slice(scratch, m, n)
 }

@@ -11,9 +11,19 @@ fn two_sum(a: f32, b: f32) -> vec2<f32> {
     return vec2(sum, keep(keep(a - keep(sum - part)) + keep(b - part)));
 }
 
+// The first 12 bits of a float, and the other 12: their products are exact. A mask, so that nothing overflows on the way.
+fn halves(value: f32) -> vec2<f32> {
+    let head = bitcast<f32>(bitcast<u32>(value) & 0xfffff000u);
+    return vec2(head, value - head);
+}
+
+// Not by fma: not every device rounds that once.
 fn two_product(a: f32, b: f32) -> vec2<f32> {
     let product = keep(a * b);
-    return vec2(product, fma(a, b, -product));
+    let x = halves(a);
+    let y = halves(b);
+    let cross = keep(keep(keep(x.x * y.x - product) + keep(x.x * y.y)) + keep(x.y * y.x));
+    return vec2(product, keep(cross + x.y * y.y));
 }
 
 fn add_float(sum: vec2<f32>, value: f32) -> vec2<f32> {

@@ -10,13 +10,12 @@
 
 use std::ops::Range;
 
-use super::Product;
-use crate::engine::Real;
-use crate::engine::native_rows::{Block, in_rows, vectorized};
+use super::Real;
+use super::native_rows::{Block, in_rows, vectorized};
 use crate::matrix::MatrixView;
 
 /// Columns of `b` up to which this is the faster way.
-pub(super) const MAX_COLS: usize = 4;
+pub(crate) const MAX_COLS: usize = 4;
 /// Inner dimension of a block.
 const BLOCK: usize = 1024;
 /// Rows of a block: their sums stay in the first cache.
@@ -24,8 +23,15 @@ const BLOCK_ROWS: usize = 512;
 /// Sums of a dot product that run side by side.
 const LANES: usize = 8;
 
+/// What is multiplied: `a` is m by k, `b` k by n.
+#[derive(Clone, Copy)]
+pub(crate) struct Product<'a, T> {
+    pub(crate) a: MatrixView<'a, T>,
+    pub(crate) b: MatrixView<'a, T>,
+}
+
 /// Adds the products of some rows of `a`, over part of the inner dimension, to `sums` (row-major).
-pub(super) fn add_to<T: Real>(product: &Product<'_, T>, rows: Range<usize>, inner: Range<usize>, sums: &mut [f64]) {
+pub(crate) fn add_to<T: Real>(product: &Product<'_, T>, rows: Range<usize>, inner: Range<usize>, sums: &mut [f64]) {
     match product.b.n_cols() {
         1 => add_columns::<T, 1>(product, rows, inner, sums),
         2 => add_columns::<T, 2>(product, rows, inner, sums),
@@ -75,7 +81,7 @@ fn add_columns<T: Real, const N: usize>(
     }
 }
 
-/// The shift and the columns of `b` over part of the inner dimension, each a run of `len`.
+/// The columns of `b` over part of the inner dimension, each a run of `len`.
 #[derive(Clone, Copy)]
 struct Factors<'a, const N: usize> {
     values: &'a [f64],
@@ -85,36 +91,26 @@ struct Factors<'a, const N: usize> {
 impl<'a, const N: usize> Factors<'a, N> {
     fn fill<T: Real>(values: &mut Vec<f64>, product: &Product<'_, T>, inner: Range<usize>) {
         values.clear();
-        match product.a_shift {
-            Some(shift) => values.extend(shift[inner.clone()].iter().map(|&shift| shift.into())),
-            None => values.resize(inner.len(), 0.0),
-        }
         let b: MatrixView<'_, T> = product.b;
         values.extend((0..N).flat_map(|j| inner.clone().map(move |l| b.get(l, j).into())));
     }
 
     #[inline(always)]
-    fn shift(&self) -> &'a [f64] {
-        &self.values[..self.len]
-    }
-
-    #[inline(always)]
     fn column(&self, j: usize) -> &'a [f64] {
-        &self.values[(j + 1) * self.len..][..self.len]
+        &self.values[j * self.len..][..self.len]
     }
 }
 
 #[inline(always)]
 fn add_dot_products<T: Real, const N: usize>(block: Block<'_, T>, factors: Factors<'_, N>, sums: &mut [f64]) {
-    let shift = factors.shift();
     let columns: [&[f64]; N] = std::array::from_fn(|j| factors.column(j));
     let whole = block.width - block.width % LANES;
     for (row, sums) in block.values.chunks(block.stride).zip(sums.chunks_exact_mut(N)) {
         let row = &row[..block.width];
         let mut lanes = [[0.0; LANES]; N];
         for at in (0..whole).step_by(LANES) {
-            let (row, shift) = (&row[at..at + LANES], &shift[at..at + LANES]);
-            let values: [f64; LANES] = std::array::from_fn(|lane| row[lane].into() - shift[lane]);
+            let row = &row[at..at + LANES];
+            let values: [f64; LANES] = std::array::from_fn(|lane| row[lane].into());
             for j in 0..N {
                 let column = &columns[j][at..at + LANES];
                 for lane in 0..LANES {
@@ -126,7 +122,7 @@ fn add_dot_products<T: Real, const N: usize>(block: Block<'_, T>, factors: Facto
             let [a, b, c, d, e, f, g, h] = lanes[j];
             let mut sum = ((a + e) + (c + g)) + ((b + f) + (d + h));
             for at in whole..block.width {
-                sum += (row[at].into() - shift[at]) * columns[j][at];
+                sum += row[at].into() * columns[j][at];
             }
             sums[j] += sum;
         }
@@ -142,22 +138,21 @@ fn add_scaled_columns<T: Real, const N: usize>(block: Block<'_, T>, factors: Fac
     let fours = factors.len - factors.len % 4;
     for l in (0..fours).step_by(4) {
         let [a, b, c, d] = [column(l), column(l + 1), column(l + 2), column(l + 3)];
-        let shift = &factors.shift()[l..l + 4];
         for j in 0..N {
             let (factor, totals) = (&factors.column(j)[l..l + 4], &mut totals[j][..width]);
             for i in 0..width {
-                let first = (a[i].into() - shift[0]) * factor[0] + (b[i].into() - shift[1]) * factor[1];
-                let second = (c[i].into() - shift[2]) * factor[2] + (d[i].into() - shift[3]) * factor[3];
+                let first = a[i].into() * factor[0] + b[i].into() * factor[1];
+                let second = c[i].into() * factor[2] + d[i].into() * factor[3];
                 totals[i] += first + second;
             }
         }
     }
     for l in fours..factors.len {
-        let (column, shift) = (column(l), factors.shift()[l]);
+        let column = column(l);
         for (j, totals) in totals.iter_mut().enumerate() {
             let factor = factors.column(j)[l];
             for (total, &value) in totals.iter_mut().zip(column) {
-                *total += (value.into() - shift) * factor;
+                *total += value.into() * factor;
             }
         }
     }
