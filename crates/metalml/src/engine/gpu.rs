@@ -8,7 +8,7 @@ use super::gpu_matrix::{GpuMatrix, leading_dimension};
 use super::{Border, Input, Rows, Storage};
 use crate::device::{Array, Bindings, Device, Pair, Pending, Recording, Verdict};
 use crate::matrix::{HostMatrix, MatrixView};
-use crate::memory::{Found, RING_BYTES, StagedBytes, fill_rows, staged_bytes};
+use crate::memory::{Found, StagedBytes, WRITE_BYTES, fill_rows, staged_bytes};
 use crate::{Error, Result};
 
 /// One call on a GPU. It records on one thread; the `Device` behind it is shared.
@@ -76,9 +76,9 @@ impl<'a> Gpu<'a> {
             self.recording.borrow_mut().upload(&bytes, &array.memory);
             return Ok(array);
         }
-        let rows_per_chunk = RING_BYTES as usize / row_bytes;
+        let rows_per_chunk = WRITE_BYTES as usize / row_bytes;
         if rows_per_chunk == 0 {
-            return Err(Error::TooLarge { what: "row", len: ld as u64, max: RING_BYTES / 4 });
+            return Err(Error::TooLarge { what: "row", len: ld as u64, max: WRITE_BYTES / 4 });
         }
         for start in (0..n_rows).step_by(rows_per_chunk) {
             let rows = input.host.rows(start..(start + rows_per_chunk).min(n_rows));

@@ -9,7 +9,7 @@ use super::native::look_over;
 use super::{Gpu, Input, Rows};
 use crate::device::Pending;
 use crate::matrix::HostMatrixMut;
-use crate::memory::{Lease, RING_BYTES, collect_rows};
+use crate::memory::{Lease, READ_BYTES, collect_rows};
 use crate::{Error, Result};
 
 /// A block of results on its way to the host.
@@ -57,9 +57,9 @@ impl<'a> Gpu<'a> {
 
     fn rows_per_stream_block(&self, n_cols: usize) -> Result<usize> {
         let row_bytes = 4 * leading_dimension(n_cols).max(1) as u64;
-        let rows = RING_BYTES.min(self.limits().block) / row_bytes;
+        let rows = READ_BYTES.min(self.limits().block) / row_bytes;
         if rows == 0 {
-            return Err(Error::TooLarge { what: "row", len: n_cols as u64, max: RING_BYTES.min(self.limits().block) / 4 });
+            return Err(Error::TooLarge { what: "row", len: n_cols as u64, max: READ_BYTES.min(self.limits().block) / 4 });
         }
         Ok(rows as usize)
     }

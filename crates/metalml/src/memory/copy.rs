@@ -78,7 +78,7 @@ fn fill_share<T: Source>(rows: &MatrixView<'_, T>, ld: usize, Part(to): &mut Par
         for (at, run) in (0..).step_by(RUN).zip(values.chunks(RUN)) {
             let (seen, floats) = T::floats(run, &mut scratch);
             found = found.or(seen);
-            to.slice(4 * at..4 * (at + run.len())).copy_from_slice(bytemuck::cast_slice(floats));
+            stream(floats, to.slice(4 * at..4 * (at + run.len())));
         }
         return found;
     }
@@ -87,9 +87,35 @@ fn fill_share<T: Source>(rows: &MatrixView<'_, T>, ld: usize, Part(to): &mut Par
         let (seen, floats) = T::floats(rows.rows(i..i + 1).packed(&mut row), &mut scratch);
         found = found.or(seen);
         padded[..floats.len()].copy_from_slice(floats);
-        to.slice(4 * i * ld..4 * (i + 1) * ld).copy_from_slice(bytemuck::cast_slice(&padded));
+        stream(&padded, to.slice(4 * i * ld..4 * (i + 1) * ld));
     }
     found
+}
+
+/// Copy past the caches: nobody reads staging memory but the device, and a plain store would read each line first.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "streaming stores take a pointer")]
+fn stream(from: &[f32], mut to: WriteOnly<'_, [u8]>) {
+    use std::arch::x86_64::{_mm_loadu_ps, _mm_sfence, _mm_stream_ps};
+    const LANES: usize = 4;
+    let whole = from.len() / LANES * LANES;
+    let start: *mut f32 = to.as_raw_element_ptr().as_ptr().cast();
+    if to.len() != 4 * from.len() || !start.addr().is_multiple_of(4 * LANES) {
+        to.copy_from_slice(bytemuck::cast_slice(from));
+        return;
+    }
+    for at in (0..whole).step_by(LANES) {
+        // SAFETY: `at + LANES <= from.len()`, `to` is as long and, as looked at above, aligned; SSE is part of x86-64.
+        unsafe { _mm_stream_ps(start.add(at), _mm_loadu_ps(from.as_ptr().add(at))) };
+    }
+    to.slice(4 * whole..).copy_from_slice(bytemuck::cast_slice(&from[whole..]));
+    // SAFETY: SSE is part of x86-64.
+    unsafe { _mm_sfence() };
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn stream(from: &[f32], mut to: WriteOnly<'_, [u8]>) {
+    to.copy_from_slice(bytemuck::cast_slice(from));
 }
 
 /// Copy rows of `ld` float32 values out of staging into `out`, dropping the padding.

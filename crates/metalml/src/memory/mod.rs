@@ -7,4 +7,4 @@ mod ring;
 
 pub(crate) use copy::{Found, collect_rows, fill_rows};
 pub(crate) use pool::{Memory, Pool};
-pub(crate) use ring::{Lease, RING_BYTES, Ring, StagedBytes, staged_bytes};
+pub(crate) use ring::{Lease, READ_BYTES, Ring, StagedBytes, WRITE_BYTES, staged_bytes};

@@ -17,16 +17,27 @@ pub(crate) fn staged_bytes(bytes: &mut [u8]) -> StagedBytes<'_> {
     wgpu::WriteOnly::from_mut(bytes)
 }
 
-/// One buffer of a ring.
-pub(crate) const RING_BYTES: u64 = 32 << 20;
-/// How many a ring makes at most: host memory is bounded by this times `RING_BYTES`.
-const RING_SLOTS: usize = 4;
+/// Bytes of one buffer to the device, and how many there may be: host memory is bounded by their product.
+pub(crate) const WRITE_BYTES: u64 = 64 << 20;
+const WRITE_SLOTS: usize = 4;
+/// The same to the host.
+pub(crate) const READ_BYTES: u64 = 32 << 20;
+const READ_SLOTS: usize = 3;
 
 /// Which way the data go.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     ToDevice,
     ToHost,
+}
+
+impl Way {
+    fn size(self) -> (u64, usize) {
+        match self {
+            Self::ToDevice => (WRITE_BYTES, WRITE_SLOTS),
+            Self::ToHost => (READ_BYTES, READ_SLOTS),
+        }
+    }
 }
 
 
@@ -79,7 +90,7 @@ impl Ring {
                 return Ok(lease);
             }
             let state = self.lock();
-            if state.idle.is_empty() && state.made >= RING_SLOTS {
+            if state.idle.is_empty() && state.made >= self.way.size().1 {
                 drop(self.returned.wait(state).unwrap_or_else(PoisonError::into_inner));
             }
         }
@@ -96,7 +107,7 @@ impl Ring {
             lease.await_mapping(device)?;
             return Ok(Some(lease));
         }
-        if state.made >= RING_SLOTS {
+        if state.made >= self.way.size().1 {
             return Ok(None);
         }
         state.made += 1;
@@ -110,7 +121,7 @@ impl Ring {
             Way::ToHost => wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
         };
         let mapped_at_creation = matches!(self.way, Way::ToDevice);
-        let descriptor = wgpu::BufferDescriptor { label: Some("staging"), size: RING_BYTES, usage, mapped_at_creation };
+        let descriptor = wgpu::BufferDescriptor { label: Some("staging"), size: self.way.size().0, usage, mapped_at_creation };
         Staging { buffer: device.wgpu.create_buffer(&descriptor), mapping: None }
     }
 
