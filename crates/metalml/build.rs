@@ -18,21 +18,34 @@ fn main() {
     println!("cargo::rerun-if-changed={RUNTIME}");
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut names = Vec::new();
-    let folders = [KERNELS, RUNTIME].into_iter().flat_map(|room| fs::read_dir(room).expect("the rooms are there"));
+    let folders = [KERNELS, RUNTIME]
+        .into_iter()
+        .flat_map(|room| fs::read_dir(room).expect("the rooms are there"));
     for entry in folders {
         let folder = entry.expect("a readable folder").path();
-        let name = folder.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+        let name = folder
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or_default()
+            .to_owned();
         let wgsl = folder.join(format!("{name}.wgsl"));
         if wgsl.exists() {
             let rust = contract(&name, &wgsl).unwrap_or_else(|why| panic!("{}: {why}", wgsl.display()));
             fs::write(out_dir.join(format!("{name}.rs")), rust).expect("OUT_DIR is writable");
-            let room = if folder.starts_with(KERNELS) { "crate::kernels" } else { "crate::device" };
+            let room = if folder.starts_with(KERNELS) {
+                "crate::kernels"
+            } else {
+                "crate::device"
+            };
             names.push(format!("{room}::{name}"));
         }
     }
     names.sort();
     let list: String = names.iter().map(|name| format!("{name}::KERNEL, ")).collect();
-    let all = format!("/// Every kernel, the runtime's own included.\npub const KERNELS: [crate::device::Kernel; {}] = [{list}];\n", names.len());
+    let all = format!(
+        "/// Every kernel, the runtime's own included.\npub const KERNELS: [crate::device::Kernel; {}] = [{list}];\n",
+        names.len()
+    );
     fs::write(out_dir.join("all_kernels.rs"), all).expect("OUT_DIR is writable");
 }
 
@@ -74,11 +87,17 @@ fn joined(path: &Path) -> Result<String, String> {
 
 /// The fields of `Bindings`, the expressions that make its slots, and the `Params` struct.
 fn bindings(module: &Module) -> Result<(String, String, String), String> {
-    let mut globals: Vec<(ResourceBinding, &GlobalVariable)> =
-        module.global_variables.iter().filter_map(|(_, variable)| Some((variable.binding?, variable))).collect();
+    let mut globals: Vec<(ResourceBinding, &GlobalVariable)> = module
+        .global_variables
+        .iter()
+        .filter_map(|(_, variable)| Some((variable.binding?, variable)))
+        .collect();
     globals.sort_by_key(|(binding, _)| binding.binding);
     if globals.len() > 9 {
-        return Err(format!("{} bindings, allowed are `params` and 8 storage buffers", globals.len()));
+        return Err(format!(
+            "{} bindings, allowed are `params` and 8 storage buffers",
+            globals.len()
+        ));
     }
     let (mut fields, mut slots, mut params) = (String::new(), String::new(), None);
     for (slot, (binding, variable)) in globals.iter().enumerate() {
@@ -87,24 +106,40 @@ fn bindings(module: &Module) -> Result<(String, String, String), String> {
             return Err(format!("`{field}`: bindings are numbered from 0, in order, in group 0"));
         }
         match variable.space {
-            AddressSpace::Uniform if field == "params" && slot == 0 => params = Some(params_struct(module, variable.ty)?),
+            AddressSpace::Uniform if field == "params" && slot == 0 => {
+                params = Some(params_struct(module, variable.ty)?)
+            }
             AddressSpace::Storage { .. } => {
                 let element = element(module, variable.ty).ok_or(format!("`{field}`: element type not allowed"))?;
-                writeln!(fields, "    pub(crate) {field}: &'a crate::device::Array<{element}>,").map_err(|e| e.to_string())?;
+                writeln!(fields, "    pub(crate) {field}: &'a crate::device::Array<{element}>,")
+                    .map_err(|e| e.to_string())?;
                 write!(slots, "self.{field}.slot(), ").map_err(|e| e.to_string())?;
             }
-            space => return Err(format!("`{field}`: {space:?} is not allowed: `params` is uniform and first, the rest is storage")),
+            space => {
+                return Err(format!(
+                    "`{field}`: {space:?} is not allowed: `params` is uniform and first, the rest is storage"
+                ));
+            }
         }
     }
-    Ok((fields, slots, params.ok_or("a kernel needs one uniform named `params`")?))
+    Ok((
+        fields,
+        slots,
+        params.ok_or("a kernel needs one uniform named `params`")?,
+    ))
 }
 
 fn element(module: &Module, array: Handle<Type>) -> Option<&'static str> {
-    let TypeInner::Array { base, .. } = module.types[array].inner else { return None };
+    let TypeInner::Array { base, .. } = module.types[array].inner else {
+        return None;
+    };
     match module.types[base].inner {
         TypeInner::Scalar(Scalar::F32) => Some("f32"),
         TypeInner::Scalar(Scalar::U32) => Some("u32"),
-        TypeInner::Vector { size: naga::VectorSize::Bi, scalar: Scalar::F32 } => Some("crate::device::Pair"),
+        TypeInner::Vector {
+            size: naga::VectorSize::Bi,
+            scalar: Scalar::F32,
+        } => Some("crate::device::Pair"),
         _ => None,
     }
 }
@@ -120,9 +155,16 @@ fn params_struct(module: &Module, ty: Handle<Type>) -> Result<String, String> {
     for member in members {
         let field = member.name.as_deref().unwrap_or_default();
         let rust_type = match module.types[member.ty].inner {
-            TypeInner::Scalar(Scalar { kind: ScalarKind::Uint, .. }) => "u32",
-            TypeInner::Scalar(Scalar { kind: ScalarKind::Sint, .. }) => "i32",
-            TypeInner::Scalar(Scalar { kind: ScalarKind::Float, .. }) => "f32",
+            TypeInner::Scalar(Scalar {
+                kind: ScalarKind::Uint, ..
+            }) => "u32",
+            TypeInner::Scalar(Scalar {
+                kind: ScalarKind::Sint, ..
+            }) => "i32",
+            TypeInner::Scalar(Scalar {
+                kind: ScalarKind::Float,
+                ..
+            }) => "f32",
             _ => return Err(format!("`params.{field}`: only u32, i32 and f32 are allowed")),
         };
         writeln!(rust, "    pub(crate) {field}: {rust_type},").map_err(|e| e.to_string())?;

@@ -1,5 +1,8 @@
 //! NumPy's arrays as the core borrows them.
-#![expect(unsafe_code, reason = "NumPy's memory is reached through its pointer, shape and strides")]
+#![expect(
+    unsafe_code,
+    reason = "NumPy's memory is reached through its pointer, shape and strides"
+)]
 
 use metalml::matrix::{HostMatrix, HostMatrixMut, MatrixView, MatrixViewMut};
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -16,7 +19,10 @@ pub(crate) fn host<'a>(array: &'a Bound<'_, PyUntypedArray>, name: &str) -> PyRe
     if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
         return Ok(HostMatrix::F64(view(array, name)?));
     }
-    Err(PyTypeError::new_err(format!("`{name}` is {}, allowed are float32 and float64", array.dtype())))
+    Err(PyTypeError::new_err(format!(
+        "`{name}` is {}, allowed are float32 and float64",
+        array.dtype()
+    )))
 }
 
 /// A matrix to write to: C-contiguous and writable.
@@ -27,23 +33,34 @@ pub(crate) fn host_mut<'a>(array: &'a Bound<'_, PyUntypedArray>, name: &str) -> 
     if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
         return Ok(HostMatrixMut::F64(view_mut(array, name)?));
     }
-    Err(PyTypeError::new_err(format!("`{name}` is {}, allowed are float32 and float64", array.dtype())))
+    Err(PyTypeError::new_err(format!(
+        "`{name}` is {}, allowed are float32 and float64",
+        array.dtype()
+    )))
 }
 
 fn shape_of(shape: &[usize], name: &str) -> PyResult<[usize; 2]> {
     match *shape {
         [n_rows] => Ok([n_rows, 1]),
         [n_rows, n_cols] => Ok([n_rows, n_cols]),
-        _ => Err(PyValueError::new_err(format!("`{name}` has {} dimensions, allowed are 1 and 2", shape.len()))),
+        _ => Err(PyValueError::new_err(format!(
+            "`{name}` has {} dimensions, allowed are 1 and 2",
+            shape.len()
+        ))),
     }
 }
 
-fn view<'a, T: Element + metalml::engine::Real>(array: &'a Bound<'_, PyArrayDyn<T>>, name: &str) -> PyResult<MatrixView<'a, T>> {
+fn view<'a, T: Element + metalml::engine::Real>(
+    array: &'a Bound<'_, PyArrayDyn<T>>,
+    name: &str,
+) -> PyResult<MatrixView<'a, T>> {
     let [n_rows, n_cols] = shape_of(array.shape(), name)?;
     let size = size_of::<T>() as isize;
     let bytes = array.strides();
     if bytes.iter().any(|stride| stride % size != 0) || !array.data().is_aligned() {
-        return Err(PyValueError::new_err(format!("`{name}` does not lie in whole elements")));
+        return Err(PyValueError::new_err(format!(
+            "`{name}` does not lie in whole elements"
+        )));
     }
     let strides = [bytes[0] / size, bytes.get(1).map_or(1, |stride| stride / size)];
     if n_rows == 0 || n_cols == 0 {
@@ -55,7 +72,8 @@ fn view<'a, T: Element + metalml::engine::Real>(array: &'a Bound<'_, PyArrayDyn<
     let above: isize = reach.iter().map(|reach| (*reach).max(0)).sum();
     // SAFETY: NumPy vouches that every element between these bounds lies in one allocation, which the caller's reference keeps;
     // like NumPy's own functions without the GIL, we trust the user not to write to it meanwhile.
-    let values = unsafe { std::slice::from_raw_parts(array.data().offset(below).cast_const(), (above - below) as usize + 1) };
+    let values =
+        unsafe { std::slice::from_raw_parts(array.data().offset(below).cast_const(), (above - below) as usize + 1) };
     MatrixView::strided(values, below.unsigned_abs(), [n_rows, n_cols], strides).map_err(raised)
 }
 
@@ -64,7 +82,9 @@ fn view_mut<'a, T: Element + metalml::engine::Real>(
     name: &str,
 ) -> PyResult<MatrixViewMut<'a, T>> {
     let [_, n_cols] = shape_of(array.shape(), name)?;
-    let flags = array.try_readwrite().map_err(|_| PyValueError::new_err(format!("`{name}` cannot be written to")))?;
+    let flags = array
+        .try_readwrite()
+        .map_err(|_| PyValueError::new_err(format!("`{name}` cannot be written to")))?;
     if !array.is_c_contiguous() || !array.data().is_aligned() {
         return Err(PyValueError::new_err(format!("`{name}` is not C-contiguous")));
     }

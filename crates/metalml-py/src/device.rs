@@ -46,10 +46,22 @@ pub(crate) fn adapters(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 /// The device that is meant, opened at its first use in this process.
 #[pyfunction]
 #[pyo3(signature = (api, selector, software))]
-pub(crate) fn open_device(py: Python<'_>, api: Option<String>, selector: Option<String>, software: bool) -> PyResult<Device> {
-    let request = Request { api, selector, software };
+pub(crate) fn open_device(
+    py: Python<'_>,
+    api: Option<String>,
+    selector: Option<String>,
+    software: bool,
+) -> PyResult<Device> {
+    let request = Request {
+        api,
+        selector,
+        software,
+    };
     let device = apart(py, || device::open(&request))?;
-    Ok(Device { target: Target::Gpu(device.clone()), device })
+    Ok(Device {
+        target: Target::Gpu(device.clone()),
+        device,
+    })
 }
 
 /// What an operation stands on, and the device memory it takes beside its input, in elements.
@@ -62,9 +74,10 @@ fn needs(operation: &str, n_rows: u64, n_cols: u64, n_targets: u64) -> Option<(&
             &[&column_stats::FAMILY, &matmul::FAMILY, &scale_shift::FAMILY],
             n_rows * n_rows + n_rows * n_targets + RING,
         ),
-        "ridge_fit" => {
-            (&[&column_stats::FAMILY, &gram::FAMILY], n_rows * (n_cols + n_targets + 1) + 2 * n_cols * (n_cols + n_targets) + RING)
-        }
+        "ridge_fit" => (
+            &[&column_stats::FAMILY, &gram::FAMILY],
+            n_rows * (n_cols + n_targets + 1) + 2 * n_cols * (n_cols + n_targets) + RING,
+        ),
         "linear_predict" => (&[&linear_map::FAMILY], RING / 2 + n_cols * n_targets),
         _ => return None,
     })
@@ -93,14 +106,25 @@ impl Device {
     }
 
     /// Why this device cannot run an operation of this size, or None. Tests its kernels at their first use.
-    fn refusal(&self, py: Python<'_>, operation: &str, n_rows: u64, n_cols: u64, n_targets: u64) -> PyResult<Option<String>> {
+    fn refusal(
+        &self,
+        py: Python<'_>,
+        operation: &str,
+        n_rows: u64,
+        n_cols: u64,
+        n_targets: u64,
+    ) -> PyResult<Option<String>> {
         let Some((families, elements)) = needs(operation, n_rows, n_cols, n_targets) else {
             return Ok(Some(format!("`{operation}` has no GPU form")));
         };
         let (wanted, limit) = (4 * elements, self.device.limits().memory);
         if wanted > limit {
             let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-            return Ok(Some(format!("it needs {:.1} GiB on the GPU, which has {:.1} GiB for us", gib(wanted), gib(limit))));
+            return Ok(Some(format!(
+                "it needs {:.1} GiB on the GPU, which has {:.1} GiB for us",
+                gib(wanted),
+                gib(limit)
+            )));
         }
         apart(py, || self_test::refusal(&self.device, families))
     }

@@ -29,15 +29,29 @@ pub(crate) fn column_statistics<'py>(
     sample_weight: Option<&Floats<'py>>,
     device: Option<&Device>,
 ) -> PyResult<(Doubles<'py>, Doubles<'py>, Doubles<'py>)> {
-    let job = standard_scaler::Statistics { x: host(x, "X")?, weights: optional(sample_weight, "sample_weight")? };
+    let job = standard_scaler::Statistics {
+        x: host(x, "X")?,
+        weights: optional(sample_weight, "sample_weight")?,
+    };
     let found = run(py, device, job)?;
     let per_weight = |sums: &[f64]| -> Vec<f64> {
         // A column without a value has no mean and no variance.
-        sums.iter().zip(&found.weight).map(|(sum, weight)| if *weight == 0.0 { f64::NAN } else { sum / weight }).collect()
+        sums.iter()
+            .zip(&found.weight)
+            .map(|(sum, weight)| if *weight == 0.0 { f64::NAN } else { sum / weight })
+            .collect()
     };
     let variance = per_weight(&found.scatter);
-    let mean = found.mean.iter().zip(&found.weight).map(|(mean, weight)| if *weight == 0.0 { f64::NAN } else { *mean });
-    Ok((found.weight.clone().into_pyarray(py), mean.collect::<Vec<_>>().into_pyarray(py), variance.into_pyarray(py)))
+    let mean = found
+        .mean
+        .iter()
+        .zip(&found.weight)
+        .map(|(mean, weight)| if *weight == 0.0 { f64::NAN } else { *mean });
+    Ok((
+        found.weight.clone().into_pyarray(py),
+        mean.collect::<Vec<_>>().into_pyarray(py),
+        variance.into_pyarray(py),
+    ))
 }
 
 /// `out = (x - mean) / scale`, or `x * scale + mean`; `out` may be `x` itself.
@@ -56,19 +70,43 @@ pub(crate) fn scale_columns<'py>(
     let n_cols = source.n_cols();
     let column = |values: Option<PyReadonlyArray1<'py, f64>>, absent: f64, name: &str| -> PyResult<Vec<f64>> {
         let values = values.map_or_else(|| vec![absent; n_cols], |values| values.as_array().to_vec());
-        if values.len() == n_cols { Ok(values) } else { Err(shape(name, n_cols, values.len())) }
+        if values.len() == n_cols {
+            Ok(values)
+        } else {
+            Err(shape(name, n_cols, values.len()))
+        }
     };
-    let affine = Affine { offset: column(mean, 0.0, "mean")?, scale: column(scale, 1.0, "scale")?, inverse };
+    let affine = Affine {
+        offset: column(mean, 0.0, "mean")?,
+        scale: column(scale, 1.0, "scale")?,
+        inverse,
+    };
     if x.shape() != out.shape() {
         return Err(shape("out", x.len(), out.len()));
     }
     if x.is(out) {
         // A matrix of no rows stands for the element type: the data are only reached through `out`.
         let element = source.rows(0..0);
-        return run(py, device, standard_scaler::Scale { rows: Rows::Same(host_mut(out, "out")?), affine, element });
+        return run(
+            py,
+            device,
+            standard_scaler::Scale {
+                rows: Rows::Same(host_mut(out, "out")?),
+                affine,
+                element,
+            },
+        );
     }
     let rows = Rows::Apart(Input::finite(source, "X").with_nan().told(), host_mut(out, "out")?);
-    run(py, device, standard_scaler::Scale { rows, affine, element: source })
+    run(
+        py,
+        device,
+        standard_scaler::Scale {
+            rows,
+            affine,
+            element: source,
+        },
+    )
 }
 
 fn shape(what: &str, expected: usize, found: usize) -> PyErr {
@@ -90,7 +128,12 @@ pub(crate) fn ridge_fit<'py>(
     let params = ridge::Params::new(alpha.as_array().to_vec(), fit_intercept).map_err(raised)?;
     let x = host(x, "X")?;
     let n_targets = alpha.len();
-    let job = ridge::Fit { x, y: host(y, "y")?, weights: optional(sample_weight, "sample_weight")?, params };
+    let job = ridge::Fit {
+        x,
+        y: host(y, "y")?,
+        weights: optional(sample_weight, "sample_weight")?,
+        params,
+    };
     let fitted = run(py, device, job)?;
     let coefficients = typed(py, &x, fitted.coefficients)?.call_method1("reshape", ((n_targets, x.n_cols()),))?;
     Ok((coefficients, typed(py, &x, fitted.intercept)?))
@@ -99,7 +142,12 @@ pub(crate) fn ridge_fit<'py>(
 /// An array of the element type of `like`.
 fn typed<'py>(py: Python<'py>, like: &HostMatrix<'_>, values: Vec<f64>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match like {
-        HostMatrix::F32(_) => values.iter().map(|&value| value as f32).collect::<Vec<_>>().into_pyarray(py).into_any(),
+        HostMatrix::F32(_) => values
+            .iter()
+            .map(|&value| value as f32)
+            .collect::<Vec<_>>()
+            .into_pyarray(py)
+            .into_any(),
         HostMatrix::F64(_) => values.into_pyarray(py).into_any(),
     })
 }
@@ -121,12 +169,27 @@ pub(crate) fn linear_predict<'py>(
     }
     let out = host_mut(out, "out")?;
     if (out.n_rows(), out.n_cols()) != (source.n_rows(), intercepts.n_rows()) {
-        return Err(shape("out", source.n_rows() * intercepts.n_rows(), out.n_rows() * out.n_cols()));
+        return Err(shape(
+            "out",
+            source.n_rows() * intercepts.n_rows(),
+            out.n_rows() * out.n_cols(),
+        ));
     }
     let values = |matrix: &HostMatrix<'_>| -> Vec<f64> {
         let (n_rows, n_cols) = (matrix.n_rows(), matrix.n_cols());
-        (0..n_rows * n_cols).map(|at| matrix.get(at / n_cols, at % n_cols)).collect()
+        (0..n_rows * n_cols)
+            .map(|at| matrix.get(at / n_cols, at % n_cols))
+            .collect()
     };
     let (coefficients, intercept) = (values(&coefficients), values(&intercepts));
-    run(py, device, linear::Predict { x: source, coefficients: &coefficients, intercept: &intercept, out })
+    run(
+        py,
+        device,
+        linear::Predict {
+            x: source,
+            coefficients: &coefficients,
+            intercept: &intercept,
+            out,
+        },
+    )
 }

@@ -3,7 +3,11 @@
 use std::ops::Range;
 
 use crate::engine::Real;
+use crate::threads::{map_tasks, vectorized};
 use crate::{Error, Result};
+
+/// Elements that one thread looks at.
+const SHARE: usize = 1 << 16;
 
 /// A borrowed matrix of any strides, in elements; strides may be negative or zero.
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +24,20 @@ impl<'a, T: Real> MatrixView<'a, T> {
     /// A row-major matrix without gaps.
     pub fn new(values: &'a [T], n_rows: usize, n_cols: usize) -> Result<Self> {
         if values.len() != n_rows * n_cols {
-            return Err(Error::Shape { what: "matrix", expected: n_rows * n_cols, found: values.len() });
+            return Err(Error::Shape {
+                what: "matrix",
+                expected: n_rows * n_cols,
+                found: values.len(),
+            });
         }
-        Ok(Self { values, offset: 0, n_rows, n_cols, row_stride: n_cols as isize, col_stride: 1 })
+        Ok(Self {
+            values,
+            offset: 0,
+            n_rows,
+            n_cols,
+            row_stride: n_cols as isize,
+            col_stride: 1,
+        })
     }
 
     /// A matrix whose element `(i, j)` is `values[offset + i * row_stride + j * col_stride]`.
@@ -32,14 +47,25 @@ impl<'a, T: Real> MatrixView<'a, T> {
         [n_rows, n_cols]: [usize; 2],
         [row_stride, col_stride]: [isize; 2],
     ) -> Result<Self> {
-        let view = Self { values, offset, n_rows, n_cols, row_stride, col_stride };
+        let view = Self {
+            values,
+            offset,
+            n_rows,
+            n_cols,
+            row_stride,
+            col_stride,
+        };
         if n_rows > 0 && n_cols > 0 {
             let reach = |n: usize, stride: isize| [0, (n as isize - 1) * stride];
             for row in reach(n_rows, row_stride) {
                 for col in reach(n_cols, col_stride) {
                     let at = offset as isize + row + col;
                     if at < 0 || at as usize >= values.len() {
-                        return Err(Error::Shape { what: "matrix", expected: at.unsigned_abs() + 1, found: values.len() });
+                        return Err(Error::Shape {
+                            what: "matrix",
+                            expected: at.unsigned_abs() + 1,
+                            found: values.len(),
+                        });
                     }
                 }
             }
@@ -104,7 +130,11 @@ impl<'a, T: Real> MatrixView<'a, T> {
     pub fn rows(&self, range: Range<usize>) -> Self {
         debug_assert!(range.start <= range.end && range.end <= self.n_rows);
         let at = self.offset as isize + range.start as isize * self.row_stride;
-        Self { offset: if range.is_empty() { 0 } else { at as usize }, n_rows: range.len(), ..*self }
+        Self {
+            offset: if range.is_empty() { 0 } else { at as usize },
+            n_rows: range.len(),
+            ..*self
+        }
     }
 
     /// Some of the columns.
@@ -121,6 +151,48 @@ impl<'a, T: Real> MatrixView<'a, T> {
             col_stride: self.row_stride,
             ..*self
         }
+    }
+
+    /// Whether there is neither a NaN nor an infinity.
+    pub fn is_finite(&self) -> bool {
+        self.is_welcome(false)
+    }
+
+    /// Whether there is no infinity, and no NaN unless NaN is welcome.
+    pub fn is_welcome(&self, nan: bool) -> bool {
+        let rows_per_share = (SHARE / self.n_cols.max(1)).max(1);
+        let n_shares = self.n_rows.div_ceil(rows_per_share);
+        let shares = map_tasks(n_shares, self.n_rows * self.n_cols, |share| {
+            let start = share * rows_per_share;
+            let mut scratch = Vec::new();
+            let rows = self.rows(start..(start + rows_per_share).min(self.n_rows));
+            let values = rows.packed(&mut scratch);
+            // A sum would be quicker to look at, were it not for sums that overflow.
+            vectorized(
+                #[inline(always)]
+                || {
+                    values
+                        .iter()
+                        .fold(true, |all, value| all & (value.finite() | (nan & value.nan())))
+                },
+            )
+        });
+        !shares.contains(&false)
+    }
+
+    /// Whether this is the same memory, seen in the same way.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        let seen = |view: &Self| {
+            (
+                view.values.as_ptr_range(),
+                view.offset,
+                view.n_rows,
+                view.n_cols,
+                view.row_stride,
+                view.col_stride,
+            )
+        };
+        seen(self) == seen(other)
     }
 
     /// The values in row-major order: borrowed where they lie so, else gathered into `scratch`.
@@ -154,7 +226,11 @@ impl<'a, T: Real> MatrixViewMut<'a, T> {
     /// `values.len()` must be a multiple of `n_cols`.
     pub fn new(values: &'a mut [T], n_cols: usize) -> Result<Self> {
         if n_cols == 0 || !values.len().is_multiple_of(n_cols) {
-            return Err(Error::Shape { what: "output", expected: n_cols, found: values.len() });
+            return Err(Error::Shape {
+                what: "output",
+                expected: n_cols,
+                found: values.len(),
+            });
         }
         Ok(Self { values, n_cols })
     }
@@ -176,7 +252,10 @@ impl<'a, T: Real> MatrixViewMut<'a, T> {
 
     /// Some of the rows, borrowed for a while.
     pub fn rows(&mut self, range: Range<usize>) -> MatrixViewMut<'_, T> {
-        MatrixViewMut { values: &mut self.values[range.start * self.n_cols..range.end * self.n_cols], n_cols: self.n_cols }
+        MatrixViewMut {
+            values: &mut self.values[range.start * self.n_cols..range.end * self.n_cols],
+            n_cols: self.n_cols,
+        }
     }
 
     /// The same matrix, to read.

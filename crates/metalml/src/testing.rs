@@ -50,7 +50,11 @@ pub enum On<'d> {
 
 impl On<'_> {
     fn epsilon(self) -> f64 {
-        if matches!(self, On::Native64) { f64::EPSILON } else { f64::from(f32::EPSILON) }
+        if matches!(self, On::Native64) {
+            f64::EPSILON
+        } else {
+            f64::from(f32::EPSILON)
+        }
     }
 }
 
@@ -88,13 +92,28 @@ impl<C: Case> AnyCase for C {
     fn fault(&self, on: On<'_>) -> Result<Option<String>> {
         let (actual, expected) = (self.run_on(on)?, Case::expected(self));
         if actual.len() != expected.values.len() {
-            return Ok(Some(format!("{} values instead of {}", actual.len(), expected.values.len())));
+            return Ok(Some(format!(
+                "{} values instead of {}",
+                actual.len(),
+                expected.values.len()
+            )));
         }
         let wrong = |(i, ((&a, &e), &allowed)): (usize, ((&f64, &f64), &f64))| {
             let near = a == e || (a.is_nan() && e.is_nan()) || (a - e).abs() <= allowed * on.epsilon();
-            (!near).then(|| format!("{} [{i}]: {a:e} is not {e:e} within {:e}", Case::label(self), allowed * on.epsilon()))
+            (!near).then(|| {
+                format!(
+                    "{} [{i}]: {a:e} is not {e:e} within {:e}",
+                    Case::label(self),
+                    allowed * on.epsilon()
+                )
+            })
         };
-        Ok(actual.iter().zip(&expected.values).zip(&expected.allowed).enumerate().find_map(wrong))
+        Ok(actual
+            .iter()
+            .zip(&expected.values)
+            .zip(&expected.allowed)
+            .enumerate()
+            .find_map(wrong))
     }
 }
 
@@ -102,7 +121,11 @@ impl<C: Case> AnyCase for C {
 pub fn total(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, rest) = values.into_iter().fold((0.0_f64, 0.0), |(sum, rest), value| {
         let next = sum + value;
-        let lost = if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        let lost = if sum.abs() >= value.abs() {
+            (sum - next) + value
+        } else {
+            (value - next) + sum
+        };
         (next, rest + lost)
     });
     sum + rest

@@ -1,4 +1,4 @@
-//! How work is shared on the host: the calling thread works too, beside a team of helpers.
+//! How work is shared on the host, among threads and among vector lanes: the calling thread works too, beside a team of helpers.
 //!
 //! A caller that sleeps while a pool works is moved about by the scheduler, and both workers often land on one core
 //! (measured on two: half the speed). So the caller is itself a worker of its team: it takes tasks as the helpers do, and
@@ -63,8 +63,12 @@ fn share(n_tasks: usize, work: &(dyn Fn() + Sync)) {
 /// As many threads as `METALML_NUM_THREADS` or `OMP_NUM_THREADS` say (joblib sets the second for its workers), else one a core.
 fn builder() -> ThreadPoolBuilder {
     let said = |name| std::env::var(name).ok()?.parse().ok();
-    let threads = said("METALML_NUM_THREADS").or_else(|| said("OMP_NUM_THREADS")).unwrap_or(0);
-    ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("metalml-{i}"))
+    let threads = said("METALML_NUM_THREADS")
+        .or_else(|| said("OMP_NUM_THREADS"))
+        .unwrap_or(0);
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|i| format!("metalml-{i}"))
 }
 
 /// Makes the first thread that asks a worker of a team of its own, for as long as it lives.
@@ -87,4 +91,12 @@ fn shared_pool() -> Option<&'static ThreadPool> {
     made.as_ref()
         .filter(|(maker, _)| *maker == process)
         .map(|(_, pool)| pool)
+}
+
+/// Runs `work` compiled for the widest vectors this machine has. The closure and what it calls must be
+/// `#[inline(always)]`, or they stay compiled for the oldest machine of the architecture.
+#[expect(clippy::inline_always, reason = "it must be compiled where it is called")]
+#[inline(always)]
+pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(work)
 }

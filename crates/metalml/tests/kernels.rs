@@ -9,8 +9,20 @@ use metalml::testing::{AnyCase, On};
 
 /// GPU tests run on whatever `METALML_DEVICE` names, else on the first adapter; a machine with none fails them.
 fn device(options: Options) -> Device {
-    let request = Request { selector: std::env::var("METALML_DEVICE").ok(), software: true, ..Request::default() };
-    Device::open(&request, Options { poison: true, forget: true, ..options }).expect("a GPU, if only a software one")
+    let request = Request {
+        selector: std::env::var("METALML_DEVICE").ok(),
+        software: true,
+        ..Request::default()
+    };
+    Device::open(
+        &request,
+        Options {
+            poison: true,
+            forget: true,
+            ..options
+        },
+    )
+    .expect("a GPU, if only a software one")
 }
 
 fn shared() -> &'static Device {
@@ -26,7 +38,10 @@ fn check(on: On<'_>, wanted: impl Fn(&str) -> bool) {
     let faults: Vec<String> = cases()
         .iter()
         .filter(|case| wanted(&case.label()))
-        .filter_map(|case| case.fault(on).unwrap_or_else(|error| Some(format!("{}: {error}", case.label()))))
+        .filter_map(|case| {
+            case.fault(on)
+                .unwrap_or_else(|error| Some(format!("{}: {error}", case.label())))
+        })
         .collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -50,7 +65,10 @@ fn native_float64_agrees_with_the_reference() {
 fn gpu_blocks_of_rows_make_the_same_answers() {
     // Bindings of these sizes split nearly every matrix of the cases; partial sums of the widest do not fit them at all.
     for (max_binding, least) in [(16 << 10, 25), (64 << 10, 30)] {
-        let small = device(Options { max_binding: Some(max_binding), ..Options::default() });
+        let small = device(Options {
+            max_binding: Some(max_binding),
+            ..Options::default()
+        });
         let mut ran = 0;
         for case in cases() {
             match case.fault(On::Gpu(&small)) {
@@ -68,7 +86,13 @@ fn gpu_blocks_of_rows_make_the_same_answers() {
 
 #[test]
 fn gpu_checked_modules_make_the_same_answers() {
-    check(On::Gpu(&device(Options { checked: true, ..Options::default() })), |_| true);
+    check(
+        On::Gpu(&device(Options {
+            checked: true,
+            ..Options::default()
+        })),
+        |_| true,
+    );
 }
 
 #[test]
@@ -76,7 +100,11 @@ fn gpu_and_native_runs_give_equal_bits() {
     for case in cases() {
         for on in [On::Gpu(shared()), On::Native32, On::Native64] {
             let bits = || -> Vec<u64> {
-                case.run_on(on).expect("it ran before").into_iter().map(f64::to_bits).collect()
+                case.run_on(on)
+                    .expect("it ran before")
+                    .into_iter()
+                    .map(f64::to_bits)
+                    .collect()
             };
             assert_eq!(bits(), bits(), "{}", case.label());
         }

@@ -84,7 +84,12 @@ fn facts(info: &wgpu::AdapterInfo) -> Option<AdapterFacts> {
         wgpu::DeviceType::Cpu => Kind::Software,
     };
     let driver = format!("{} {}", info.driver, info.driver_info).trim().to_owned();
-    Some(AdapterFacts { name: info.name.clone(), api, kind, driver })
+    Some(AdapterFacts {
+        name: info.name.clone(),
+        api,
+        kind,
+        driver,
+    })
 }
 
 /// Every adapter, the fastest kind first. Loads the drivers.
@@ -96,13 +101,26 @@ pub fn adapters() -> Vec<AdapterFacts> {
 pub(super) fn choose(instance: &wgpu::Instance, request: &Request) -> Result<(AdapterFacts, wgpu::Adapter)> {
     let all = found(instance);
     let names: Vec<String> = all.iter().map(|(facts, _)| described(facts)).collect();
-    let seen = if names.is_empty() { "no GPU driver was found".to_owned() } else { format!("found: {}", names.join(", ")) };
-    let none = |wanted: String| Error::NoDevice { reason: format!("{wanted}; {seen}") };
+    let seen = if names.is_empty() {
+        "no GPU driver was found".to_owned()
+    } else {
+        format!("found: {}", names.join(", "))
+    };
+    let none = |wanted: String| Error::NoDevice {
+        reason: format!("{wanted}; {seen}"),
+    };
     let fits = |index: usize, facts: &AdapterFacts| {
         request.api.as_deref().is_none_or(|api| api == facts.api)
-            && request.selector.as_deref().is_none_or(|selector| selects(selector, index, facts))
+            && request
+                .selector
+                .as_deref()
+                .is_none_or(|selector| selects(selector, index, facts))
     };
-    let mut fitting = all.into_iter().enumerate().filter(|(index, (facts, _))| fits(*index, facts)).map(|(_, found)| found);
+    let mut fitting = all
+        .into_iter()
+        .enumerate()
+        .filter(|(index, (facts, _))| fits(*index, facts))
+        .map(|(_, found)| found);
     // A software adapter that is named is wanted.
     let software = request.software || request.selector.is_some();
     let mut only_software = false;
@@ -113,7 +131,9 @@ pub(super) fn choose(instance: &wgpu::Instance, request: &Request) -> Result<(Ad
     });
     chosen.ok_or_else(|| match (&request.selector, &request.api) {
         (Some(selector), _) => none(format!("METALML_DEVICE={selector} names no adapter")),
-        (None, _) if only_software => none("only a software adapter is there, which is slower than the CPU engine".into()),
+        (None, _) if only_software => {
+            none("only a software adapter is there, which is slower than the CPU engine".into())
+        }
         (None, Some(api)) => none(format!("no {api} adapter")),
         (None, None) => none("no GPU".into()),
     })

@@ -22,7 +22,10 @@ impl Pair {
     /// The pair nearest to `value`.
     pub fn new(value: f64) -> Self {
         let hi = value as f32;
-        Self { hi, lo: (value - f64::from(hi)) as f32 }
+        Self {
+            hi,
+            lo: (value - f64::from(hi)) as f32,
+        }
     }
 }
 
@@ -78,13 +81,21 @@ pub struct Array<T> {
 
 impl<T> Clone for Array<T> {
     fn clone(&self) -> Self {
-        Self { memory: self.memory.clone(), len: self.len, element: PhantomData }
+        Self {
+            memory: self.memory.clone(),
+            len: self.len,
+            element: PhantomData,
+        }
     }
 }
 
 impl<T: Pod> Array<T> {
     pub(crate) fn new(memory: Arc<Memory>, len: usize) -> Self {
-        Self { memory, len, element: PhantomData }
+        Self {
+            memory,
+            len,
+            element: PhantomData,
+        }
     }
 
     /// Elements.
@@ -104,6 +115,8 @@ impl<T: Pod> Array<T> {
 
     /// This array as a kernel binds it.
     pub fn slot(&self) -> Slot {
-        Slot { memory: self.memory.clone() }
+        Slot {
+            memory: self.memory.clone(),
+        }
     }
 }

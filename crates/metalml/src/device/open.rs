@@ -82,7 +82,9 @@ impl Device {
     pub fn open(request: &Request, options: Options) -> Result<Self> {
         let instance = adapters::instance();
         let (facts, adapter) = adapters::choose(&instance, request)?;
-        let refused = |reason: String| Error::NoDevice { reason: format!("{} could not be opened: {reason}", facts.name) };
+        let refused = |reason: String| Error::NoDevice {
+            reason: format!("{} could not be opened: {reason}", facts.name),
+        };
         let features = adapter.features() & wgpu::Features::PIPELINE_CACHE;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("metalml"),
@@ -92,7 +94,10 @@ impl Device {
         };
         let (device, queue) =
             pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| refused(error.to_string()))?;
-        let (lost, fault) = (Arc::new(AtomicBool::new(false)), Arc::<Mutex<Option<String>>>::default());
+        let (lost, fault) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::<Mutex<Option<String>>>::default(),
+        );
         watch(&device, &lost, &fault);
         let limits = limits(&device.limits(), device_memory(&adapter), options);
         let pool = Pool::new(limits.memory);
@@ -101,8 +106,27 @@ impl Device {
         let trust = Trust::load(&facts, options.forget);
         let (staging, readback) = (Ring::to_device(), Ring::to_host());
         let counts = Counts::default();
-        tracing::debug!(name = facts.name, api = facts.api, driver = facts.driver, "device opened");
-        Ok(Self { wgpu: device, queue, pipelines, pool, staging, readback, options, facts, limits, counts, trust, lost, fault })
+        tracing::debug!(
+            name = facts.name,
+            api = facts.api,
+            driver = facts.driver,
+            "device opened"
+        );
+        Ok(Self {
+            wgpu: device,
+            queue,
+            pipelines,
+            pool,
+            staging,
+            readback,
+            options,
+            facts,
+            limits,
+            counts,
+            trust,
+            lost,
+            fault,
+        })
     }
 
     /// What it is.
@@ -160,7 +184,9 @@ fn watch(device: &wgpu::Device, lost: &Arc<AtomicBool>, fault: &Arc<Mutex<Option
     let (keep, flag) = (fault.clone(), lost.clone());
     device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
         tracing::error!(%error, "wgpu");
-        keep.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error.to_string());
+        keep.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(error.to_string());
     }));
     device.set_device_lost_callback(move |reason, message| {
         if !matches!(reason, wgpu::DeviceLostReason::Destroyed) {
@@ -180,7 +206,11 @@ fn wanted_limits(offered: &wgpu::Limits) -> wgpu::Limits {
 }
 
 fn limits(device: &wgpu::Limits, memory: Option<u64>, options: Options) -> Limits {
-    let binding = device.max_storage_buffer_binding_size.min(device.max_buffer_size).min(ADDRESSABLE) & !255;
+    let binding = device
+        .max_storage_buffer_binding_size
+        .min(device.max_buffer_size)
+        .min(ADDRESSABLE)
+        & !255;
     let max_binding = options.max_binding.map_or(binding, |max| max.min(binding));
     let memory = options.memory.unwrap_or(memory.unwrap_or(UNKNOWN_MEMORY) / 5 * 4);
     Limits {
@@ -194,7 +224,10 @@ fn limits(device: &wgpu::Limits, memory: Option<u64>, options: Options) -> Limit
 
 /// The largest heap of device memory, where the API tells.
 #[cfg(not(target_os = "macos"))]
-#[expect(unsafe_code, reason = "Vulkan tells the size of its memory only through its raw handles")]
+#[expect(
+    unsafe_code,
+    reason = "Vulkan tells the size of its memory only through its raw handles"
+)]
 fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
     // SAFETY: the handles are used at once, to read properties, and not kept.
     let properties = unsafe {
@@ -204,12 +237,19 @@ fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
     };
     const DEVICE_LOCAL: u32 = 1;
     let heaps = &properties.memory_heaps[..properties.memory_heap_count as usize];
-    heaps.iter().filter(|heap| heap.flags.as_raw() & DEVICE_LOCAL != 0).map(|heap| heap.size).max()
+    heaps
+        .iter()
+        .filter(|heap| heap.flags.as_raw() & DEVICE_LOCAL != 0)
+        .map(|heap| heap.size)
+        .max()
 }
 
 /// Metal recommends a working set.
 #[cfg(target_os = "macos")]
-#[expect(unsafe_code, reason = "Metal tells the size of its memory only through its raw handles")]
+#[expect(
+    unsafe_code,
+    reason = "Metal tells the size of its memory only through its raw handles"
+)]
 fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
     use objc2_metal::MTLDevice as _;
     // SAFETY: the handle is used at once, to read a property, and not kept.

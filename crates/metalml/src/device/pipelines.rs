@@ -21,13 +21,20 @@ impl Pipelines {
     pub(super) fn new(device: &wgpu::Device, facts: &AdapterFacts, on_disk: bool, checked: bool) -> Self {
         let disk = on_disk.then(|| cache_file(facts, "pipelines")).flatten().map(|path| {
             let data = std::fs::read(&path).ok();
-            let descriptor =
-                wgpu::PipelineCacheDescriptor { label: Some("metalml"), data: data.as_deref(), fallback: true };
+            let descriptor = wgpu::PipelineCacheDescriptor {
+                label: Some("metalml"),
+                data: data.as_deref(),
+                fallback: true,
+            };
             // SAFETY: the bytes came from `get_data` of the same driver (the file's name holds it) and carry a header that
             // wgpu checks; with `fallback`, bytes that do not fit make an empty cache.
             (unsafe { device.create_pipeline_cache(&descriptor) }, path)
         });
-        Self { compiled: Mutex::default(), disk, checked }
+        Self {
+            compiled: Mutex::default(),
+            disk,
+            checked,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -43,7 +50,10 @@ impl Pipelines {
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
         let pipeline = self.compile(device, kernel);
         if let Some(error) = pollster::block_on(scope.pop()) {
-            return Err(Error::Internal(format!("kernel `{}` does not compile: {error}", kernel.name)));
+            return Err(Error::Internal(format!(
+                "kernel `{}` does not compile: {error}",
+                kernel.name
+            )));
         }
         if let Some((cache, path)) = &self.disk
             && let Some(data) = cache.get_data()
@@ -53,12 +63,21 @@ impl Pipelines {
         Ok(compiled.entry(kernel.name).or_insert(pipeline).clone())
     }
 
-    #[expect(unsafe_code, reason = "kernels guard their own indices; wgpu's guards cost up to half of the speed")]
+    #[expect(
+        unsafe_code,
+        reason = "kernels guard their own indices; wgpu's guards cost up to half of the speed"
+    )]
     fn compile(&self, device: &wgpu::Device, kernel: &Kernel) -> wgpu::ComputePipeline {
-        let checks =
-            if self.checked { wgpu::ShaderRuntimeChecks::checked() } else { wgpu::ShaderRuntimeChecks::unchecked() };
+        let checks = if self.checked {
+            wgpu::ShaderRuntimeChecks::checked()
+        } else {
+            wgpu::ShaderRuntimeChecks::unchecked()
+        };
         let source = wgpu::ShaderSource::Wgsl(kernel.source.into());
-        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(kernel.name), source };
+        let descriptor = wgpu::ShaderModuleDescriptor {
+            label: Some(kernel.name),
+            source,
+        };
         // SAFETY: every index into a binding is guarded by a size from `Params`, every loop ends by one; tests also run checked.
         let module = unsafe { device.create_shader_module_trusted(descriptor, checks) };
         device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {

@@ -12,8 +12,8 @@ use std::sync::mpsc::{Receiver, channel};
 use wgpu::BufferUsages as Usage;
 
 use super::array::{Array, Bindings, Kernel, Slot};
-use super::open::Device;
 use super::nonce;
+use super::open::Device;
 use crate::memory::{Lease, Memory};
 use crate::{Error, Result};
 
@@ -27,11 +27,33 @@ const NONCES: usize = 1024;
 const SUBMISSIONS_PER_SECOND: u64 = 10;
 
 enum Command<'d> {
-    Inline { at: usize, bytes: usize, to: Arc<Memory> },
-    Staged { from: Lease<'d>, bytes: u64, to: Arc<Memory>, to_start: u64 },
-    Dispatch { pipeline: wgpu::ComputePipeline, uniform: usize, slots: Vec<Slot>, groups: [u32; 3] },
-    Download { from: Arc<Memory>, bytes: u64, at: u64 },
-    Deliver { from: Arc<Memory>, bytes: u64, to: usize },
+    Inline {
+        at: usize,
+        bytes: usize,
+        to: Arc<Memory>,
+    },
+    Staged {
+        from: Lease<'d>,
+        bytes: u64,
+        to: Arc<Memory>,
+        to_start: u64,
+    },
+    Dispatch {
+        pipeline: wgpu::ComputePipeline,
+        uniform: usize,
+        slots: Vec<Slot>,
+        groups: [u32; 3],
+    },
+    Download {
+        from: Arc<Memory>,
+        bytes: u64,
+        at: u64,
+    },
+    Deliver {
+        from: Arc<Memory>,
+        bytes: u64,
+        to: usize,
+    },
 }
 
 pub(crate) struct Recording<'d> {
@@ -86,7 +108,11 @@ impl<'d> Recording<'d> {
     pub(crate) fn alloc(&mut self, bytes: u64) -> Result<Arc<Memory>> {
         let max = self.device.limits().max_binding;
         if bytes > max {
-            return Err(Error::TooLarge { what: "array", len: bytes, max });
+            return Err(Error::TooLarge {
+                what: "array",
+                len: bytes,
+                max,
+            });
         }
         let memory = self.device.pool.take(&self.device.wgpu, bytes)?;
         if self.device.options.poison {
@@ -100,13 +126,22 @@ impl<'d> Recording<'d> {
         let at = self.inline.len();
         self.inline.extend_from_slice(values);
         self.inline.resize(self.inline.len().next_multiple_of(4), 0);
-        self.commands.push(Command::Inline { at, bytes: values.len().next_multiple_of(4), to: to.clone() });
+        self.commands.push(Command::Inline {
+            at,
+            bytes: values.len().next_multiple_of(4),
+            to: to.clone(),
+        });
     }
 
     /// Copy a filled, unmapped staging buffer to the device, and start that.
     pub(crate) fn upload_staged(&mut self, from: Lease<'d>, bytes: u64, to: &Arc<Memory>, to_start: u64) -> Result<()> {
         self.device.counts().uploaded.fetch_add(bytes, Ordering::Relaxed);
-        self.commands.push(Command::Staged { from, bytes, to: to.clone(), to_start });
+        self.commands.push(Command::Staged {
+            from,
+            bytes,
+            to: to.clone(),
+            to_start,
+        });
         self.submit()
     }
 
@@ -121,7 +156,11 @@ impl<'d> Recording<'d> {
         }
         let max = self.device.limits().max_groups;
         if let Some(&len) = groups.iter().find(|&&len| len > max) {
-            return Err(Error::TooLarge { what: kernel.name, len: len.into(), max: max.into() });
+            return Err(Error::TooLarge {
+                what: kernel.name,
+                len: len.into(),
+                max: max.into(),
+            });
         }
         let share = self.device.facts().kind.sure_rate() / SUBMISSIONS_PER_SECOND;
         if self.predicted > 0 && self.predicted + bytes > share {
@@ -131,8 +170,14 @@ impl<'d> Recording<'d> {
         let pipeline = self.device.pipelines.get(&self.device.wgpu, kernel)?;
         let uniform = self.uniforms.len();
         self.uniforms.extend_from_slice(params);
-        self.uniforms.resize(self.uniforms.len().next_multiple_of(UNIFORM_ALIGN), 0);
-        self.commands.push(Command::Dispatch { pipeline, uniform, slots, groups });
+        self.uniforms
+            .resize(self.uniforms.len().next_multiple_of(UNIFORM_ALIGN), 0);
+        self.commands.push(Command::Dispatch {
+            pipeline,
+            uniform,
+            slots,
+            groups,
+        });
         self.device.counts().dispatches.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -141,20 +186,39 @@ impl<'d> Recording<'d> {
     pub(crate) fn download(&mut self, from: &Arc<Memory>, bytes: u64) -> Pending {
         let at = self.downloads;
         self.downloads += bytes.next_multiple_of(8);
-        self.commands.push(Command::Download { from: from.clone(), bytes: bytes.next_multiple_of(4), at });
-        Pending { arrival: self.arrival.clone(), at, bytes }
+        self.commands.push(Command::Download {
+            from: from.clone(),
+            bytes: bytes.next_multiple_of(4),
+            at,
+        });
+        Pending {
+            arrival: self.arrival.clone(),
+            at,
+            bytes,
+        }
     }
 
     /// Copy an array into a staging buffer of the ring to the host, and start that; the lease is mapped when it has run.
     pub(crate) fn deliver(&mut self, from: &Arc<Memory>, bytes: u64, to: Lease<'d>) -> Result<(Lease<'d>, Pending)> {
         self.device.counts().downloaded.fetch_add(bytes, Ordering::Relaxed);
         self.deliveries.push(to);
-        self.commands.push(Command::Deliver { from: from.clone(), bytes, to: self.deliveries.len() - 1 });
+        self.commands.push(Command::Deliver {
+            from: from.clone(),
+            bytes,
+            to: self.deliveries.len() - 1,
+        });
         // The receipt of this submission.
-        let pending = Pending { arrival: self.arrival.clone(), at: 0, bytes: 0 };
+        let pending = Pending {
+            arrival: self.arrival.clone(),
+            at: 0,
+            bytes: 0,
+        };
         self.downloads = self.downloads.max(LEAST_READBACK);
         let deliveries = self.submit_all()?;
-        let lease = deliveries.into_iter().next_back().ok_or_else(|| Error::Internal("a delivery was lost".into()))?;
+        let lease = deliveries
+            .into_iter()
+            .next_back()
+            .ok_or_else(|| Error::Internal("a delivery was lost".into()))?;
         Ok((lease, pending))
     }
 
@@ -170,11 +234,18 @@ impl<'d> Recording<'d> {
         self.sign()?;
         let commands = std::mem::take(&mut self.commands);
         let (uniforms, inline) = (std::mem::take(&mut self.uniforms), std::mem::take(&mut self.inline));
-        let (uniforms, inline) = (self.filled(&uniforms, Usage::UNIFORM), self.filled(&inline, Usage::COPY_SRC));
+        let (uniforms, inline) = (
+            self.filled(&uniforms, Usage::UNIFORM),
+            self.filled(&inline, Usage::COPY_SRC),
+        );
         let deliveries = std::mem::take(&mut self.deliveries);
         let readback = self.readback();
-        let mut encoder = self.device.wgpu.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let dispatches = |a: &Command<'_>, b: &Command<'_>| matches!((a, b), (Command::Dispatch { .. }, Command::Dispatch { .. }));
+        let mut encoder = self
+            .device
+            .wgpu
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let dispatches =
+            |a: &Command<'_>, b: &Command<'_>| matches!((a, b), (Command::Dispatch { .. }, Command::Dispatch { .. }));
         for run in commands.chunk_by(dispatches) {
             match run {
                 [Command::Inline { at, bytes, to }] => {
@@ -182,7 +253,14 @@ impl<'d> Recording<'d> {
                         encoder.copy_buffer_to_buffer(inline, *at as u64, &to.buffer, 0, *bytes as u64);
                     }
                 }
-                [Command::Staged { from, bytes, to, to_start }] => {
+                [
+                    Command::Staged {
+                        from,
+                        bytes,
+                        to,
+                        to_start,
+                    },
+                ] => {
                     encoder.copy_buffer_to_buffer(from.buffer(), 0, &to.buffer, *to_start, *bytes);
                 }
                 [Command::Download { from, bytes, at }] => {
@@ -219,7 +297,11 @@ impl<'d> Recording<'d> {
         let arrival = self.depart(readback, submission);
         self.predicted = 0;
         if self.expected.len() == NONCES {
-            self.confirm(&Pending { arrival, at: 0, bytes: 0 })?;
+            self.confirm(&Pending {
+                arrival,
+                at: 0,
+                bytes: 0,
+            })?;
             self.expected.clear();
         }
         Ok(deliveries)
@@ -234,9 +316,19 @@ impl<'d> Recording<'d> {
         };
         // Odd, so never what fresh memory holds.
         let value = NEXT.fetch_add(2, Ordering::Relaxed) | 1;
-        let params = nonce::Params { slot: self.expected.len() as u32, value };
+        let params = nonce::Params {
+            slot: self.expected.len() as u32,
+            value,
+        };
         self.predicted = 0;
-        self.dispatch(&nonce::Bindings { params, nonces: &nonces }, [1, 1, 1], 0)?;
+        self.dispatch(
+            &nonce::Bindings {
+                params,
+                nonces: &nonces,
+            },
+            [1, 1, 1],
+            0,
+        )?;
         self.expected.push(value);
         self.nonces = Some(nonces);
         if self.expected.len() == NONCES {
@@ -251,7 +343,12 @@ impl<'d> Recording<'d> {
             return None;
         }
         let size = bytes.len() as u64;
-        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: true };
+        let descriptor = wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage,
+            mapped_at_creation: true,
+        };
         let buffer = self.device.wgpu.create_buffer(&descriptor);
         self.device.counts().uploaded.fetch_add(size, Ordering::Relaxed);
         // A buffer that could not be mapped shows itself as an error of the device at the next check.
@@ -267,19 +364,38 @@ impl<'d> Recording<'d> {
         (self.downloads > 0).then(|| {
             let size = self.downloads + 4 * NONCES as u64;
             let usage = Usage::MAP_READ | Usage::COPY_DST;
-            self.device.wgpu.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
+            self.device.wgpu.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
         })
     }
 
     fn encode(&self, encoder: &mut wgpu::CommandEncoder, dispatches: &[Command<'_>], uniforms: &wgpu::Buffer) {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         for command in dispatches {
-            let Command::Dispatch { pipeline, uniform, slots, groups } = command else { continue };
+            let Command::Dispatch {
+                pipeline,
+                uniform,
+                slots,
+                groups,
+            } = command
+            else {
+                continue;
+            };
             let binding = |buffer, offset: u64, size| {
-                wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size: std::num::NonZeroU64::new(size) })
+                wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer,
+                    offset,
+                    size: std::num::NonZeroU64::new(size),
+                })
             };
             let params = binding(uniforms, *uniform as u64, UNIFORM_ALIGN as u64);
-            let arrays = slots.iter().map(|slot| binding(&slot.memory.buffer, 0, slot.memory.bytes));
+            let arrays = slots
+                .iter()
+                .map(|slot| binding(&slot.memory.buffer, 0, slot.memory.bytes));
             let entries: Vec<_> = (0..)
                 .zip(std::iter::once(params).chain(arrays))
                 .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
@@ -310,7 +426,10 @@ impl<'d> Recording<'d> {
             receipt: self.downloads,
             expected: self.expected.clone(),
         };
-        self.device.counts().downloaded.fetch_add(self.downloads, Ordering::Relaxed);
+        self.device
+            .counts()
+            .downloaded
+            .fetch_add(self.downloads, Ordering::Relaxed);
         let _ = std::mem::take(&mut self.arrival).set(arrival);
         self.downloads = 0;
         departed
@@ -321,7 +440,10 @@ impl<'d> Recording<'d> {
         if pending.arrival.get().is_none() {
             self.submit()?;
         }
-        let arrival = pending.arrival.get().ok_or_else(|| Error::Internal("a download was never submitted".into()))?;
+        let arrival = pending
+            .arrival
+            .get()
+            .ok_or_else(|| Error::Internal("a download was never submitted".into()))?;
         if let Err(during) = *arrival.settled.get_or_init(|| arrival.settle(self.device)) {
             self.device.lose();
             return Err(Error::DeviceLost { during });
@@ -334,7 +456,10 @@ impl<'d> Recording<'d> {
 
     /// Wait for the proof that a delivery's submission has run.
     pub(crate) fn confirm(&mut self, pending: &Pending) -> Result<()> {
-        let arrival = pending.arrival.get().ok_or_else(|| Error::Internal("a delivery was never submitted".into()))?;
+        let arrival = pending
+            .arrival
+            .get()
+            .ok_or_else(|| Error::Internal("a delivery was never submitted".into()))?;
         if let Err(during) = *arrival.settled.get_or_init(|| arrival.settle(self.device)) {
             self.device.lose();
             return Err(Error::DeviceLost { during });
@@ -345,12 +470,19 @@ impl<'d> Recording<'d> {
 
 impl Arrival {
     fn settle(&self, device: &Device) -> Result<(), &'static str> {
-        let wait = wgpu::PollType::Wait { submission_index: Some(self.submission.clone()), timeout: None };
+        let wait = wgpu::PollType::Wait {
+            submission_index: Some(self.submission.clone()),
+            timeout: None,
+        };
         if device.wgpu.poll(wait).is_err() || !matches!(self.outcome.recv(), Ok(Ok(()))) {
             return Err("download");
         }
         let mapped = self.buffer.get_mapped_range(self.receipt..).map_err(|_| "download")?;
         let nonces: Vec<u32> = bytemuck::pod_collect_to_vec(&mapped[..4 * self.expected.len()]);
-        if nonces == self.expected { Ok(()) } else { Err("a submission that did not run to its end") }
+        if nonces == self.expected {
+            Ok(())
+        } else {
+            Err("a submission that did not run to its end")
+        }
     }
 }

@@ -32,12 +32,19 @@ impl Trust {
         let path = if forget { None } else { cache_file(facts, "self-test") };
         let text = path.as_deref().and_then(|path| std::fs::read_to_string(path).ok());
         let known = text.as_deref().and_then(parsed).unwrap_or_default();
-        Self { known: Mutex::new(known), path }
+        Self {
+            known: Mutex::new(known),
+            path,
+        }
     }
 
     /// What is known of `kernel`.
     pub fn of(&self, kernel: &str) -> Option<Verdict> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(kernel).cloned()
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(kernel)
+            .cloned()
     }
 
     /// All that is known.

@@ -18,11 +18,18 @@ impl Frame {
     pub fn sampled(host: &HostMatrix<'_>) -> Self {
         let (n_rows, n_cols) = (host.n_rows(), host.n_cols());
         let step = n_rows.div_ceil(SAMPLE).max(1);
-        let column = |col| (0..n_rows).step_by(step).map(move |row| host.get(row, col)).filter(|value| value.is_finite());
+        let column = |col| {
+            (0..n_rows)
+                .step_by(step)
+                .map(move |row| host.get(row, col))
+                .filter(|value| value.is_finite())
+        };
         let shift: Vec<f64> = (0..n_cols)
             .map(|col| {
                 // A running mean: a sum could overflow.
-                let mean = column(col).zip(1_u32..).fold(0.0, |mean, (value, n)| mean + (value - mean) / f64::from(n));
+                let mean = column(col)
+                    .zip(1_u32..)
+                    .fold(0.0, |mean, (value, n)| mean + (value - mean) / f64::from(n));
                 near(mean)
             })
             .collect();
@@ -34,7 +41,11 @@ impl Frame {
 
 /// The power of two that brings `reach` near 1.
 pub(crate) fn unit_of(reach: f64) -> f64 {
-    if reach > 0.0 && reach.is_finite() { (-reach.log2().floor()).clamp(-126.0, 126.0).exp2() } else { 1.0 }
+    if reach > 0.0 && reach.is_finite() {
+        (-reach.log2().floor()).clamp(-126.0, 126.0).exp2()
+    } else {
+        1.0
+    }
 }
 
 /// A number near `value`: a float32 where that can be, since the GPU subtracts in float32.

@@ -25,12 +25,19 @@ const INLINE_BYTES: usize = 1 << 20;
 impl<'a> Gpu<'a> {
     /// An engine for one call.
     pub fn new(device: &'a Device) -> Self {
-        Self { device, recording: RefCell::new(Recording::new(device)), testing: false }
+        Self {
+            device,
+            recording: RefCell::new(Recording::new(device)),
+            testing: false,
+        }
     }
 
     /// An engine that runs kernels which have not been tested yet.
     pub fn for_testing(device: &'a Device) -> Self {
-        Self { testing: true, ..Self::new(device) }
+        Self {
+            testing: true,
+            ..Self::new(device)
+        }
     }
 
     /// The bounds that kernels tile by.
@@ -47,7 +54,10 @@ impl<'a> Gpu<'a> {
     /// Record a kernel; `bytes` is what it moves, for tiling by time.
     pub(crate) fn dispatch<B: Bindings>(&self, bindings: &B, groups: [u32; 3], bytes: u64) -> Result<()> {
         if !self.testing && self.device.trust().of(&B::KERNEL.fingerprint()) != Some(Verdict::Passed) {
-            return Err(Error::Internal(format!("kernel `{}` was not tested before its use", B::KERNEL.name)));
+            return Err(Error::Internal(format!(
+                "kernel `{}` was not tested before its use",
+                B::KERNEL.name
+            )));
         }
         self.recording.borrow_mut().dispatch(bindings, groups, bytes)
     }
@@ -60,7 +70,13 @@ impl<'a> Gpu<'a> {
         }
         let rows = matrix.rows_of(block);
         let array = match matrix.source {
-            Some(input) => self.upload_rows(&Input { host: input.host.rows(rows), ..input }, matrix.ld)?,
+            Some(input) => self.upload_rows(
+                &Input {
+                    host: input.host.rows(rows),
+                    ..input
+                },
+                matrix.ld,
+            )?,
             None => self.alloc(rows.len() * matrix.ld)?,
         };
         Ok(cell.get_or_init(|| array))
@@ -78,7 +94,11 @@ impl<'a> Gpu<'a> {
         }
         let rows_per_chunk = WRITE_BYTES as usize / row_bytes;
         if rows_per_chunk == 0 {
-            return Err(Error::TooLarge { what: "row", len: ld as u64, max: WRITE_BYTES / 4 });
+            return Err(Error::TooLarge {
+                what: "row",
+                len: ld as u64,
+                max: WRITE_BYTES / 4,
+            });
         }
         for start in (0..n_rows).step_by(rows_per_chunk) {
             let rows = input.host.rows(start..(start + rows_per_chunk).min(n_rows));
@@ -109,12 +129,18 @@ fn fill(host: HostMatrix<'_>, ld: usize, to: StagedBytes<'_>) -> Found {
 /// `[Result; N]` to `Result<[_; N]>`, which std has not yet.
 fn all<T, const N: usize>(results: [Result<T>; N]) -> Result<[T; N]> {
     let values: Vec<T> = results.into_iter().collect::<Result<_>>()?;
-    values.try_into().map_err(|_| Error::Internal("one value for each result".into()))
+    values
+        .try_into()
+        .map_err(|_| Error::Internal("one value for each result".into()))
 }
 
 /// Whether what a copy met may go to the device.
 fn accept(found: Found, input: &Input<'_>) -> Result<()> {
-    let unsuited = |what: &str| Err(Error::Unsuited { reason: format!("{} holds {what}", input.what) });
+    let unsuited = |what: &str| {
+        Err(Error::Unsuited {
+            reason: format!("{} holds {what}", input.what),
+        })
+    };
     if found.infinity || (found.nan && !input.nan) {
         return Err(Error::NonFinite { what: input.what });
     }
@@ -140,7 +166,9 @@ impl<'a> Storage for Gpu<'a> {
 
     fn upload<T: Pod>(&self, values: &[T]) -> Result<Array<T>> {
         let array = self.alloc(values.len())?;
-        self.recording.borrow_mut().upload(bytemuck::cast_slice(values), &array.memory);
+        self.recording
+            .borrow_mut()
+            .upload(bytemuck::cast_slice(values), &array.memory);
         Ok(array)
     }
 
@@ -152,7 +180,12 @@ impl<'a> Storage for Gpu<'a> {
         Ok(GpuMatrix::new(None, n_rows, n_cols, self.rows_per_block([n_cols])))
     }
 
-    fn resident<const N: usize>(&self, values: [&[f32]; N], n_rows: usize, n_cols: [usize; N]) -> Result<[GpuMatrix<'a>; N]> {
+    fn resident<const N: usize>(
+        &self,
+        values: [&[f32]; N],
+        n_rows: usize,
+        n_cols: [usize; N],
+    ) -> Result<[GpuMatrix<'a>; N]> {
         let rows_per_block = self.rows_per_block(n_cols);
         let mut columns = n_cols.into_iter();
         let matrices = values.map(|values| {
@@ -184,13 +217,17 @@ impl<'a> Storage for Gpu<'a> {
     fn wait<T: Pod>(&self, (pending, len): (Pending, usize)) -> Result<Vec<T>> {
         let mut values = Vec::new();
         if len > 0 {
-            self.recording.borrow_mut().wait(&pending, |bytes| values = bytemuck::pod_collect_to_vec(bytes))?;
+            self.recording
+                .borrow_mut()
+                .wait(&pending, |bytes| values = bytemuck::pod_collect_to_vec(bytes))?;
         }
         Ok(values)
     }
 
     fn fetch_matrix(&self, matrix: &GpuMatrix<'a>) -> Result<Vec<f64>> {
-        let blocks: Vec<_> = (0..matrix.n_blocks()).map(|block| self.read(self.block(matrix, block)?)).collect();
+        let blocks: Vec<_> = (0..matrix.n_blocks())
+            .map(|block| self.read(self.block(matrix, block)?))
+            .collect();
         let mut values = Vec::with_capacity(matrix.n_rows * matrix.n_cols);
         for pending in blocks {
             let padded: Vec<f32> = self.wait(pending?)?;

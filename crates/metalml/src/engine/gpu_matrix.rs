@@ -2,8 +2,8 @@
 
 use std::cell::OnceCell;
 
-use super::Shape;
 use super::Input;
+use super::Shape;
 use crate::device::Array;
 
 /// A row-major float32 matrix in blocks of rows, `ld` values from one row to the next.
@@ -35,7 +35,14 @@ impl<'a> GpuMatrix<'a> {
     pub(super) fn new(source: Option<Input<'a>>, n_rows: usize, n_cols: usize, rows_per_block: usize) -> Self {
         let rows_per_block = rows_per_block.clamp(1, n_rows.max(1));
         let blocks = (0..n_rows.div_ceil(rows_per_block)).map(|_| OnceCell::new()).collect();
-        Self { source, blocks, rows_per_block, n_rows, n_cols, ld: leading_dimension(n_cols) }
+        Self {
+            source,
+            blocks,
+            rows_per_block,
+            n_rows,
+            n_cols,
+            ld: leading_dimension(n_cols),
+        }
     }
 
     /// How many blocks.

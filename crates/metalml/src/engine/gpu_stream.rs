@@ -40,7 +40,10 @@ impl<'a> Gpu<'a> {
         for start in (0..n_rows).step_by(rows_per_block) {
             let rows = start..(start + rows_per_block).min(n_rows);
             let block = match input {
-                Some(input) => self.upload_block(&Input { host: input.host.rows(rows.clone()), ..input })?,
+                Some(input) => self.upload_block(&Input {
+                    host: input.host.rows(rows.clone()),
+                    ..input
+                })?,
                 // In place: what may not be there was looked for before the first row was changed.
                 None => self.upload_block(&Input::finite(out.rows(rows.clone()).as_view(), "X").with_nan())?,
             };
@@ -59,7 +62,11 @@ impl<'a> Gpu<'a> {
         let row_bytes = 4 * leading_dimension(n_cols).max(1) as u64;
         let rows = READ_BYTES.min(self.limits().block) / row_bytes;
         if rows == 0 {
-            return Err(Error::TooLarge { what: "row", len: n_cols as u64, max: READ_BYTES.min(self.limits().block) / 4 });
+            return Err(Error::TooLarge {
+                what: "row",
+                len: n_cols as u64,
+                max: READ_BYTES.min(self.limits().block) / 4,
+            });
         }
         Ok(rows as usize)
     }
@@ -96,8 +103,16 @@ impl<'a> Gpu<'a> {
         }
         let lease = free.ok_or_else(|| Error::Internal("no staging buffer".into()))?;
         let array = self.block(result, 0)?;
-        let (lease, proof) = self.recording.borrow_mut().deliver(&array.memory, array.bytes(), lease)?;
-        Ok(Flight { lease, proof, rows, ld: result.ld })
+        let (lease, proof) = self
+            .recording
+            .borrow_mut()
+            .deliver(&array.memory, array.bytes(), lease)?;
+        Ok(Flight {
+            lease,
+            proof,
+            rows,
+            ld: result.ld,
+        })
     }
 
     fn land(&self, mut flight: Flight<'a>, out: &mut HostMatrixMut<'a>) -> Result<()> {

@@ -19,8 +19,8 @@ pub use gpu_matrix::GpuMatrix;
 pub use native::{Native, NativeMatrix, OnHost};
 pub use real::Real;
 
-use crate::matrix::{HostMatrix, HostMatrixMut};
 use crate::Result;
+use crate::matrix::{HostMatrix, HostMatrixMut};
 
 /// A place that holds arrays and matrices. One value serves one call: a recording on the GPU, a borrow of the input natively.
 ///
@@ -77,7 +77,12 @@ pub trait Storage: Sized {
 
     /// `upload` of f64 values rounded to the element type.
     fn upload_elem(&self, values: &[f64]) -> Result<Self::Array<Self::Elem>> {
-        self.upload(&values.iter().map(|&value| Self::Elem::from_f64(value)).collect::<Vec<_>>())
+        self.upload(
+            &values
+                .iter()
+                .map(|&value| Self::Elem::from_f64(value))
+                .collect::<Vec<_>>(),
+        )
     }
 }
 
@@ -105,13 +110,21 @@ pub struct Input<'a> {
 impl<'a> Input<'a> {
     /// Data that must be finite.
     pub fn finite(host: HostMatrix<'a>, what: &'static str) -> Self {
-        Self { host, what, nan: false, told_by_kernel: false }
+        Self {
+            host,
+            what,
+            nan: false,
+            told_by_kernel: false,
+        }
     }
 
     /// The same, where the first kernel will tell.
     #[must_use]
     pub fn told(self) -> Self {
-        Self { told_by_kernel: true, ..self }
+        Self {
+            told_by_kernel: true,
+            ..self
+        }
     }
 
     /// The same, NaN welcome.

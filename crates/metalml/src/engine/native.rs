@@ -5,10 +5,8 @@ use std::marker::PhantomData;
 
 use bytemuck::Pod;
 
-use super::native_rows::vectorized;
 use super::{Border, Input, Real, Rows, Shape, Storage};
 use crate::matrix::{HostMatrix, HostMatrixMut, MatrixView, MatrixViewMut};
-use crate::threads::map_tasks;
 use crate::{Error, Result};
 
 /// The CPU, computing in `T`.
@@ -58,19 +56,35 @@ pub trait OnHost: Real {
 
 impl OnHost for f32 {
     fn view(host: HostMatrix<'_>) -> Option<MatrixView<'_, Self>> {
-        if let HostMatrix::F32(view) = host { Some(view) } else { None }
+        if let HostMatrix::F32(view) = host {
+            Some(view)
+        } else {
+            None
+        }
     }
     fn view_mut(host: HostMatrixMut<'_>) -> Option<MatrixViewMut<'_, Self>> {
-        if let HostMatrixMut::F32(view) = host { Some(view) } else { None }
+        if let HostMatrixMut::F32(view) = host {
+            Some(view)
+        } else {
+            None
+        }
     }
 }
 
 impl OnHost for f64 {
     fn view(host: HostMatrix<'_>) -> Option<MatrixView<'_, Self>> {
-        if let HostMatrix::F64(view) = host { Some(view) } else { None }
+        if let HostMatrix::F64(view) = host {
+            Some(view)
+        } else {
+            None
+        }
     }
     fn view_mut(host: HostMatrixMut<'_>) -> Option<MatrixViewMut<'_, Self>> {
-        if let HostMatrixMut::F64(view) = host { Some(view) } else { None }
+        if let HostMatrixMut::F64(view) = host {
+            Some(view)
+        } else {
+            None
+        }
     }
 }
 
@@ -128,7 +142,12 @@ impl<'a, T: OnHost> Storage for Native<'a, T> {
     }
     fn fetch_matrix(&self, matrix: &NativeMatrix<'a, T>) -> Result<Vec<f64>> {
         let mut scratch = Vec::new();
-        Ok(matrix.view().packed(&mut scratch).iter().map(|&value| value.into()).collect())
+        Ok(matrix
+            .view()
+            .packed(&mut scratch)
+            .iter()
+            .map(|&value| value.into())
+            .collect())
     }
 }
 
@@ -136,7 +155,7 @@ impl<'a, T: OnHost> Border<'a> for Native<'a, T> {
     fn bring<const N: usize>(&self, inputs: [Input<'a>; N]) -> Result<[NativeMatrix<'a, T>; N]> {
         for input in inputs {
             let view = T::view(input.host).ok_or_else(|| other_element(input.host.element()))?;
-            if !input.told_by_kernel && !all_welcome(view, input.nan) {
+            if !input.told_by_kernel && !view.is_welcome(input.nan) {
                 return Err(Error::NonFinite { what: input.what });
             }
         }
@@ -174,27 +193,15 @@ impl<'a, T: OnHost> Border<'a> for Native<'a, T> {
 /// Before rows are changed in place: NaN may pass, an infinity is refused while all are still as they were.
 pub(super) fn look_over(rows: &HostMatrix<'_>) -> Result<()> {
     let welcome = match *rows {
-        HostMatrix::F32(view) => all_welcome(view, true),
-        HostMatrix::F64(view) => all_welcome(view, true),
+        HostMatrix::F32(view) => view.is_welcome(true),
+        HostMatrix::F64(view) => view.is_welcome(true),
     };
-    if welcome { Ok(()) } else { Err(Error::NonFinite { what: "X" }) }
+    if welcome {
+        Ok(())
+    } else {
+        Err(Error::NonFinite { what: "X" })
+    }
 }
 
 /// Rows changed in place are read from a copy of this size.
 const IN_PLACE_BYTES: usize = 1 << 20;
-/// Rows that one thread looks at, in elements.
-const SHARE: usize = 1 << 16;
-
-/// Whether there is no infinity, and no NaN unless NaN is welcome.
-fn all_welcome<T: Real>(view: MatrixView<'_, T>, nan: bool) -> bool {
-    let rows_per_share = (SHARE / view.n_cols().max(1)).max(1);
-    let welcome = |start: usize| {
-        let rows = view.rows(start..(start + rows_per_share).min(view.n_rows()));
-        let mut scratch = Vec::new();
-        // A sum would be quicker to look at, were it not for sums that overflow.
-        let values = rows.packed(&mut scratch);
-        vectorized(#[inline(always)] || values.iter().fold(true, |all, &value| all & (value.finite() | (nan & value.nan()))))
-    };
-    let n_shares = view.n_rows().div_ceil(rows_per_share);
-    map_tasks(n_shares, view.n_rows() * view.n_cols(), |share| welcome(share * rows_per_share)).into_iter().all(|all| all)
-}

@@ -10,13 +10,6 @@ use std::ops::Range;
 use crate::engine::Real;
 use crate::matrix::MatrixView;
 
-/// Runs `work` compiled for the widest vectors this machine has. The closure and what it calls must be
-/// `#[inline(always)]`, or they stay compiled for the oldest machine of the architecture.
-#[inline(always)]
-pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
-    pulp::Arch::new().dispatch(work)
-}
-
 /// Part `at` when `0..len` is cut every `step`.
 pub(crate) fn part(at: usize, step: usize, len: usize) -> Range<usize> {
     at * step..len.min((at + 1) * step)

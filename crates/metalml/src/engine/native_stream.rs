@@ -11,8 +11,9 @@
 use std::ops::Range;
 
 use super::Real;
-use super::native_rows::{Block, in_rows, vectorized};
+use super::native_rows::{Block, in_rows};
 use crate::matrix::MatrixView;
+use crate::threads::vectorized;
 
 /// Columns of `b` up to which this is the faster way.
 pub(crate) const MAX_COLS: usize = 4;

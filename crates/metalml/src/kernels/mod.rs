@@ -39,5 +39,10 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 5] =
-    [&column_stats::FAMILY, &gram::FAMILY, &linear_map::FAMILY, &matmul::FAMILY, &scale_shift::FAMILY];
+pub const FAMILIES: [&Family; 5] = [
+    &column_stats::FAMILY,
+    &gram::FAMILY,
+    &linear_map::FAMILY,
+    &matmul::FAMILY,
+    &scale_shift::FAMILY,
+];

@@ -108,7 +108,8 @@ fn stream(from: &[f32], mut to: WriteOnly<'_, [u8]>) {
         // SAFETY: `at + LANES <= from.len()`, `to` is as long and, as looked at above, aligned; SSE is part of x86-64.
         unsafe { _mm_stream_ps(start.add(at), _mm_loadu_ps(from.as_ptr().add(at))) };
     }
-    to.slice(4 * whole..).copy_from_slice(bytemuck::cast_slice(&from[whole..]));
+    to.slice(4 * whole..)
+        .copy_from_slice(bytemuck::cast_slice(&from[whole..]));
     // SAFETY: SSE is part of x86-64.
     unsafe { _mm_sfence() };
 }
@@ -128,7 +129,9 @@ pub(crate) fn collect_rows<T: Source>(from: &[f32], ld: usize, out: &mut MatrixV
         if ld == n_cols {
             T::store(from, to);
         } else {
-            from.chunks_exact(ld).zip(to.chunks_exact_mut(n_cols)).for_each(|(from, to)| T::store(&from[..n_cols], to));
+            from.chunks_exact(ld)
+                .zip(to.chunks_exact_mut(n_cols))
+                .for_each(|(from, to)| T::store(&from[..n_cols], to));
         }
     });
 }
@@ -154,7 +157,15 @@ impl Source for f32 {
             infinity |= u32::from(bits == EXPONENT);
             vanished |= u32::from(bits.wrapping_sub(1) < LEAST_NORMAL - 1);
         }
-        (Found { nan: nan != 0, infinity: infinity != 0, overflow: false, vanished: vanished != 0 }, values)
+        (
+            Found {
+                nan: nan != 0,
+                infinity: infinity != 0,
+                overflow: false,
+                vanished: vanished != 0,
+            },
+            values,
+        )
     }
 
     fn store(from: &[f32], to: &mut [Self]) {

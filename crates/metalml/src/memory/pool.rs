@@ -40,7 +40,11 @@ const LEAST: u64 = 256;
 
 impl Pool {
     pub(crate) fn new(limit: u64) -> Arc<Self> {
-        Arc::new(Self { free: Mutex::default(), in_use: AtomicU64::new(0), limit })
+        Arc::new(Self {
+            free: Mutex::default(),
+            in_use: AtomicU64::new(0),
+            limit,
+        })
     }
 
     /// Bytes in use, and bytes kept for reuse.
@@ -62,12 +66,19 @@ impl Pool {
             None => self.make(device, size)?,
         };
         self.in_use.fetch_add(buffer.size(), Ordering::Relaxed);
-        Ok(Arc::new(Memory { buffer, bytes, pool: self.clone() }))
+        Ok(Arc::new(Memory {
+            buffer,
+            bytes,
+            pool: self.clone(),
+        }))
     }
 
     fn make(&self, device: &wgpu::Device, size: u64) -> Result<wgpu::Buffer> {
         let in_use = self.in_use.load(Ordering::Relaxed);
-        let out_of_memory = Error::OutOfMemory { wanted: in_use + size, limit: self.limit };
+        let out_of_memory = Error::OutOfMemory {
+            wanted: in_use + size,
+            limit: self.limit,
+        };
         if in_use + size > self.limit {
             return Err(out_of_memory);
         }
@@ -116,7 +127,12 @@ fn size_class(bytes: u64) -> u64 {
 fn create(device: &wgpu::Device, size: u64) -> Option<wgpu::Buffer> {
     let scope = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-    let buffer = device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false });
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size,
+        usage,
+        mapped_at_creation: false,
+    });
     pollster::block_on(scope.pop()).is_none().then_some(buffer)
 }
 

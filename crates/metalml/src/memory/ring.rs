@@ -40,7 +40,6 @@ impl Way {
     }
 }
 
-
 #[derive(Debug)]
 pub(crate) struct Ring {
     way: Way,
@@ -76,11 +75,19 @@ pub(crate) struct Lease<'d> {
 
 impl Ring {
     pub(crate) fn to_device() -> Self {
-        Self { way: Way::ToDevice, state: Mutex::default(), returned: Condvar::new() }
+        Self {
+            way: Way::ToDevice,
+            state: Mutex::default(),
+            returned: Condvar::new(),
+        }
     }
 
     pub(crate) fn to_host() -> Self {
-        Self { way: Way::ToHost, state: Mutex::default(), returned: Condvar::new() }
+        Self {
+            way: Way::ToHost,
+            state: Mutex::default(),
+            returned: Condvar::new(),
+        }
     }
 
     /// A buffer, once one is free. A caller that holds none may wait for it: whoever holds one gives it back without waiting for others.
@@ -103,7 +110,10 @@ impl Ring {
         let idle = state.idle.pop_front();
         if let Some(staging) = idle {
             drop(state);
-            let mut lease = Lease { ring: self, staging: Some(staging) };
+            let mut lease = Lease {
+                ring: self,
+                staging: Some(staging),
+            };
             lease.await_mapping(device)?;
             return Ok(Some(lease));
         }
@@ -112,7 +122,10 @@ impl Ring {
         }
         state.made += 1;
         drop(state);
-        Ok(Some(Lease { ring: self, staging: Some(self.make(device)) }))
+        Ok(Some(Lease {
+            ring: self,
+            staging: Some(self.make(device)),
+        }))
     }
 
     fn make(&self, device: &Device) -> Staging {
@@ -121,8 +134,16 @@ impl Ring {
             Way::ToHost => wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
         };
         let mapped_at_creation = matches!(self.way, Way::ToDevice);
-        let descriptor = wgpu::BufferDescriptor { label: Some("staging"), size: self.way.size().0, usage, mapped_at_creation };
-        Staging { buffer: device.wgpu.create_buffer(&descriptor), mapping: None }
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some("staging"),
+            size: self.way.size().0,
+            usage,
+            mapped_at_creation,
+        };
+        Staging {
+            buffer: device.wgpu.create_buffer(&descriptor),
+            mapping: None,
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -132,7 +153,11 @@ impl Ring {
 
 impl Lease<'_> {
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {
-        &self.staging.as_ref().expect("a lease holds its staging buffer until it ends").buffer
+        &self
+            .staging
+            .as_ref()
+            .expect("a lease holds its staging buffer until it ends")
+            .buffer
     }
 
     /// Fill the mapped buffer and unmap it.
@@ -172,8 +197,13 @@ impl Lease<'_> {
 
     /// Wait until a mapping that was asked for is there.
     pub(crate) fn await_mapping(&mut self, device: &Device) -> Result<()> {
-        let Some(mapping) = self.staging.as_mut().and_then(|staging| staging.mapping.take()) else { return Ok(()) };
-        let waited = device.wgpu.poll(wgpu::PollType::Wait { submission_index: Some(mapping.submission), timeout: None });
+        let Some(mapping) = self.staging.as_mut().and_then(|staging| staging.mapping.take()) else {
+            return Ok(());
+        };
+        let waited = device.wgpu.poll(wgpu::PollType::Wait {
+            submission_index: Some(mapping.submission),
+            timeout: None,
+        });
         if waited.is_ok() && matches!(mapping.outcome.recv(), Ok(Ok(()))) {
             return Ok(());
         }

@@ -29,20 +29,31 @@ const REACH: [f64; 2] = [9.094_947_017_729_282e-13, 1_099_511_627_776.0]; // 2^-
 /// The moments of the columns of `x`, which must be finite, or NaN where `input` welcomes that.
 ///
 /// Two rounds at most: where the sampled rows misjudged the size of a column by far, the range found in the first gives the units of the second.
-pub fn moments<E: Engine>(engine: &E, x: &E::Matrix, input: &Input<'_>, weights: Option<&E::Matrix>) -> Result<Moments> {
+pub fn moments<E: Engine>(
+    engine: &E,
+    x: &E::Matrix,
+    input: &Input<'_>,
+    weights: Option<&E::Matrix>,
+) -> Result<Moments> {
     let mut frame = Frame::sampled(&input.host);
     let first = measured(engine, x, weights, &frame)?;
     check(&first, x.n_rows(), input)?;
     let mut again = false;
     for (col, unit) in frame.unit.iter_mut().enumerate() {
-        let reach = (first.least[col] - first.frame.shift[col]).abs().max((first.greatest[col] - first.frame.shift[col]).abs());
+        let reach = (first.least[col] - first.frame.shift[col])
+            .abs()
+            .max((first.greatest[col] - first.frame.shift[col]).abs());
         let scaled = reach * *unit;
         if scaled.is_finite() && scaled > 0.0 && !(REACH[0]..REACH[1]).contains(&scaled) {
             *unit = unit_of(reach);
             again = true;
         }
     }
-    if again { measured(engine, x, weights, &frame) } else { Ok(first) }
+    if again {
+        measured(engine, x, weights, &frame)
+    } else {
+        Ok(first)
+    }
 }
 
 fn measured<E: Engine>(engine: &E, x: &E::Matrix, weights: Option<&E::Matrix>, frame: &Frame) -> Result<Moments> {
@@ -54,21 +65,42 @@ fn measured<E: Engine>(engine: &E, x: &E::Matrix, weights: Option<&E::Matrix>, f
     let part = |i: usize| sums[i * n_cols..(i + 1) * n_cols].to_vec();
     let [weight, offset, scatter, count] = [0, 1, 2, 3].map(part);
     let columns = frame.shift.iter().zip(&frame.unit);
-    let mean = columns.clone().zip(&offset).map(|((shift, unit), offset)| shift + offset / unit).collect();
-    let scatter = columns.zip(&scatter).map(|((_, unit), scatter)| (scatter / unit / unit).max(0.0)).collect();
+    let mean = columns
+        .clone()
+        .zip(&offset)
+        .map(|((shift, unit), offset)| shift + offset / unit)
+        .collect();
+    let scatter = columns
+        .zip(&scatter)
+        .map(|((_, unit), scatter)| (scatter / unit / unit).max(0.0))
+        .collect();
     let (least, greatest) = range.split_at(n_cols);
-    Ok(Moments { weight, mean, scatter, count, least: least.to_vec(), greatest: greatest.to_vec(), frame: frame.clone() })
+    Ok(Moments {
+        weight,
+        mean,
+        scatter,
+        count,
+        least: least.to_vec(),
+        greatest: greatest.to_vec(),
+        frame: frame.clone(),
+    })
 }
 
 fn check(found: &Moments, n_rows: usize, input: &Input<'_>) -> Result<()> {
-    let infinite = found.count.iter().zip(found.least.iter().zip(&found.greatest)).any(|(&count, (&least, &greatest))| {
-        count > 0.0 && (least.is_infinite() || greatest.is_infinite())
-    });
+    let infinite = found
+        .count
+        .iter()
+        .zip(found.least.iter().zip(&found.greatest))
+        .any(|(&count, (&least, &greatest))| count > 0.0 && (least.is_infinite() || greatest.is_infinite()));
     let lost = |value: &f64| !value.is_finite();
     if !infinite && (found.mean.iter().any(lost) || found.scatter.iter().any(lost)) {
         let reason = format!("{} holds values whose squares are too large to sum", input.what);
         return Err(Error::Unsuited { reason });
     }
     let missing = !input.nan && found.count.iter().any(|&count| count < n_rows as f64);
-    if infinite || missing { Err(Error::NonFinite { what: input.what }) } else { Ok(()) }
+    if infinite || missing {
+        Err(Error::NonFinite { what: input.what })
+    } else {
+        Ok(())
+    }
 }

@@ -29,11 +29,15 @@ impl<'a> Job<'a> for Predict<'a> {
 
     fn run<E: Engine + Border<'a>>(self, engine: &E) -> Result<()> {
         let n_cols = self.x.n_cols();
-        let elements: Vec<E::Elem> = self.coefficients.iter().map(|&value| E::Elem::from_f64(value)).collect();
+        let elements: Vec<E::Elem> = self
+            .coefficients
+            .iter()
+            .map(|&value| E::Elem::from_f64(value))
+            .collect();
         let [coefficients] = engine.resident([&elements], self.intercept.len(), [n_cols])?;
         let offset: Vec<E::Wide> = self.intercept.iter().map(|&value| E::wide(value)).collect();
         let offset = engine.upload(&offset)?;
-        let rows = Rows::Apart(Input::finite(self.x, "X"), self.out);
+        let rows = Rows::Apart(Input::finite(self.x, "X").told(), self.out);
         engine.stream(rows, |x, out| engine.linear_map(x, &coefficients, &offset, out))
     }
 }

@@ -24,7 +24,11 @@ impl Params {
     /// One positive `alpha` a target.
     pub fn new(alpha: Vec<f64>, fit_intercept: bool) -> Result<Self> {
         if let Some(&value) = alpha.iter().find(|alpha| !(**alpha > 0.0 && alpha.is_finite())) {
-            return Err(Error::InvalidParam { name: "alpha", value, allowed: "positive and finite" });
+            return Err(Error::InvalidParam {
+                name: "alpha",
+                value,
+                allowed: "positive and finite",
+            });
         }
         Ok(Self { alpha, fit_intercept })
     }
@@ -54,8 +58,12 @@ pub struct Fit<'a> {
 
 impl<'a> Job<'a> for Fit<'a> {
     type Output = Fitted;
-    const FAMILIES: &'static [&'static Family] =
-        &[&column_stats::FAMILY, &gram::FAMILY, &matmul::FAMILY, &scale_shift::FAMILY];
+    const FAMILIES: &'static [&'static Family] = &[
+        &column_stats::FAMILY,
+        &gram::FAMILY,
+        &matmul::FAMILY,
+        &scale_shift::FAMILY,
+    ];
 
     fn element_of(&self) -> HostMatrix<'a> {
         self.x
@@ -68,7 +76,11 @@ impl<'a> Job<'a> for Fit<'a> {
                 return Err(Error::Shape { what, expected, found });
             }
         }
-        if n_rows < self.x.n_cols() { dual::fit(engine, &self) } else { primal::fit(engine, &self) }
+        if n_rows < self.x.n_cols() {
+            dual::fit(engine, &self)
+        } else {
+            primal::fit(engine, &self)
+        }
     }
 }
 
@@ -81,19 +93,26 @@ const FLOAT64_CONDITION: f64 = 1e12;
 
 /// Whether a system of this condition gives answers worth having. `share` is how much of the matrix is a sum that was rounded.
 fn judge(condition: f64, share: f64, epsilon: f64) -> Result<()> {
-    let limit = if epsilon > 1e-10 { (MOST_ERROR / FLOAT32_ERROR / share).min(FLOAT64_CONDITION) } else { FLOAT64_CONDITION };
+    let limit = if epsilon > 1e-10 {
+        (MOST_ERROR / FLOAT32_ERROR / share).min(FLOAT64_CONDITION)
+    } else {
+        FLOAT64_CONDITION
+    };
     if condition < limit {
         return Ok(());
     }
     let precision = if epsilon > 1e-10 { "float32" } else { "float64" };
-    let reason = format!("the system is ill-conditioned for {precision}: its condition is {condition:.1e}, the limit is {limit:.1e}");
+    let reason = format!(
+        "the system is ill-conditioned for {precision}: its condition is {condition:.1e}, the limit is {limit:.1e}"
+    );
     Err(Error::Unsuited { reason })
 }
 
 fn unsuited(error: Error) -> Error {
     match error {
         Error::NotPositiveDefinite { pivot } => {
-            let reason = format!("the system is ill-conditioned: in this precision it is not positive definite (pivot {pivot})");
+            let reason =
+                format!("the system is ill-conditioned: in this precision it is not positive definite (pivot {pivot})");
             Error::Unsuited { reason }
         }
         other => other,
@@ -103,16 +122,35 @@ fn unsuited(error: Error) -> Error {
 /// Coefficients rounded as the caller will hold them, and the intercept that goes with them.
 fn finish(fit: &Fit<'_>, mut coefficients: Vec<f64>, x_mean: &[f64], y_mean: &[f64]) -> Result<Fitted> {
     coefficients.iter_mut().for_each(|value| *value = fit.x.rounded(*value));
-    let at_mean = |weights: &[f64]| weights.iter().zip(x_mean).map(|(weight, mean)| weight * mean).sum::<f64>();
+    let at_mean = |weights: &[f64]| {
+        weights
+            .iter()
+            .zip(x_mean)
+            .map(|(weight, mean)| weight * mean)
+            .sum::<f64>()
+    };
     let intercept: Vec<f64> = if fit.params.fit_intercept {
-        coefficients.chunks_exact(fit.x.n_cols()).zip(y_mean).map(|(weights, mean)| mean - at_mean(weights)).collect()
+        coefficients
+            .chunks_exact(fit.x.n_cols())
+            .zip(y_mean)
+            .map(|(weights, mean)| mean - at_mean(weights))
+            .collect()
     } else {
         vec![0.0; y_mean.len()]
     };
-    if coefficients.iter().chain(&intercept).any(|value| !fit.x.rounded(*value).is_finite()) {
-        return Err(Error::Unsuited { reason: "the coefficients overflow".into() });
+    if coefficients
+        .iter()
+        .chain(&intercept)
+        .any(|value| !fit.x.rounded(*value).is_finite())
+    {
+        return Err(Error::Unsuited {
+            reason: "the coefficients overflow".into(),
+        });
     }
-    Ok(Fitted { coefficients, intercept })
+    Ok(Fitted {
+        coefficients,
+        intercept,
+    })
 }
 
 /// The inputs as an engine takes them.

@@ -49,10 +49,14 @@ fn recentre(products: &mut [f64], x: &Moments, y: &Moments, fit_intercept: bool)
         // What overflowed or vanished in the products did not in the statistics.
         let off = (row[i] - x.scatter[i]).abs();
         if !(off <= AGREEMENT * (x.scatter[i] + AGREEMENT * rounded)) {
-            return Err(Error::Unsuited { reason: "X holds values whose squares this precision cannot hold".into() });
+            return Err(Error::Unsuited {
+                reason: "X holds values whose squares this precision cannot hold".into(),
+            });
         }
         if !fit_intercept {
-            row.iter_mut().enumerate().for_each(|(j, product)| *product += weight * mean[i] * mean[j]);
+            row.iter_mut()
+                .enumerate()
+                .for_each(|(j, product)| *product += weight * mean[i] * mean[j]);
         }
         if row[i] > 0.0 {
             share = share.max((rounded / row[i]).min(1.0));
@@ -68,18 +72,27 @@ fn solve(products: &[f64], fit: &Fit<'_>, share: f64, epsilon: f64) -> Result<Ve
     let mut targets: Vec<usize> = (0..t).collect();
     while let Some(&first) = targets.first() {
         let alpha = fit.params.alpha[first];
-        let (same, others) = targets.into_iter().partition::<Vec<_>, _>(|&target| fit.params.alpha[target] == alpha);
+        let (same, others) = targets
+            .into_iter()
+            .partition::<Vec<_>, _>(|&target| fit.params.alpha[target] == alpha);
         targets = others;
         let matrix = products.chunks_exact(d + t).enumerate().flat_map(|(i, row)| {
-            row[..d].iter().enumerate().map(move |(j, &value)| if i == j { value + alpha } else { value })
+            row[..d]
+                .iter()
+                .enumerate()
+                .map(move |(j, &value)| if i == j { value + alpha } else { value })
         });
         let factor = Factor::new(&matrix.collect::<Vec<_>>(), d).map_err(unsuited)?;
         judge(factor.condition, share, epsilon)?;
-        let mut rhs: Vec<f64> =
-            products.chunks_exact(d + t).flat_map(|row| same.iter().map(move |&target| row[d + target])).collect();
+        let mut rhs: Vec<f64> = products
+            .chunks_exact(d + t)
+            .flat_map(|row| same.iter().map(move |&target| row[d + target]))
+            .collect();
         factor.solve(&mut rhs, same.len());
         for (i, row) in rhs.chunks_exact(same.len()).enumerate() {
-            same.iter().zip(row).for_each(|(&target, &value)| coefficients[target * d + i] = value);
+            same.iter()
+                .zip(row)
+                .for_each(|(&target, &value)| coefficients[target * d + i] = value);
         }
     }
     Ok(coefficients)

@@ -18,7 +18,13 @@ impl ColumnStatsCase {
     fn values(&self) -> Vec<f64> {
         let mut values = uniform(self.n_rows * self.n_cols, 1);
         // Float32 holds these exactly: a quarter is a multiple of its spacing there.
-        values.iter_mut().for_each(|value| *value = if self.offset > 0.0 { (*value * 64.0).round() / 4.0 + self.offset } else { *value });
+        values.iter_mut().for_each(|value| {
+            *value = if self.offset > 0.0 {
+                (*value * 64.0).round() / 4.0 + self.offset
+            } else {
+                *value
+            }
+        });
         if self.nan {
             values.iter_mut().step_by(7).for_each(|value| *value = f64::NAN);
         }
@@ -30,14 +36,27 @@ impl ColumnStatsCase {
     }
 
     fn frame(&self) -> Frame {
-        Frame { shift: vec![self.offset + 0.25; self.n_cols], unit: vec![2.0; self.n_cols] }
+        Frame {
+            shift: vec![self.offset + 0.25; self.n_cols],
+            unit: vec![2.0; self.n_cols],
+        }
     }
 }
 
 impl Case for ColumnStatsCase {
     fn label(&self) -> String {
-        let Self { n_rows, n_cols, weighted, nan, offset } = self;
-        format!("column_stats/{n_rows}x{n_cols}{}{}+{offset:e}", if *weighted { "w" } else { "" }, if *nan { "n" } else { "" })
+        let Self {
+            n_rows,
+            n_cols,
+            weighted,
+            nan,
+            offset,
+        } = self;
+        format!(
+            "column_stats/{n_rows}x{n_cols}{}{}+{offset:e}",
+            if *weighted { "w" } else { "" },
+            if *nan { "n" } else { "" }
+        )
     }
     fn expected(&self) -> Expected {
         let weights = self.weighted.then(|| self.weights());
@@ -63,7 +82,10 @@ impl Case for ColumnStatsCase {
     }
     fn work(&self) -> Work {
         let elements = (self.n_rows * self.n_cols) as u64;
-        Work { elements, operations: 6 * elements }
+        Work {
+            elements,
+            operations: 6 * elements,
+        }
     }
     fn in_self_test(&self) -> bool {
         self.n_rows > 1 && self.n_rows < 2000
@@ -72,7 +94,13 @@ impl Case for ColumnStatsCase {
 
 pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
     let case = |n_rows, n_cols, weighted, nan, offset| {
-        Box::new(ColumnStatsCase { n_rows, n_cols, weighted, nan, offset }) as Box<dyn AnyCase>
+        Box::new(ColumnStatsCase {
+            n_rows,
+            n_cols,
+            weighted,
+            nan,
+            offset,
+        }) as Box<dyn AnyCase>
     };
     vec![
         case(1, 1, false, false, 0.0),

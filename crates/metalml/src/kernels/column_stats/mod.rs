@@ -11,8 +11,11 @@ use crate::engine::{Frame, Gpu, Native, OnHost, Shape, Storage};
 include!(concat!(env!("OUT_DIR"), "/column_stats.rs"));
 
 /// The kernels of this operation.
-pub const FAMILY: Family =
-    Family { name: "column_stats", kernels: &[KERNEL, column_stats_merge::KERNEL], cases: cases::cases };
+pub const FAMILY: Family = Family {
+    name: "column_stats",
+    kernels: &[KERNEL, column_stats_merge::KERNEL],
+    cases: cases::cases,
+};
 
 /// What one pass over the columns knows, with `d = (x - shift) * unit`.
 #[derive(Debug)]
@@ -42,7 +45,9 @@ impl ColumnStats for Gpu<'_> {
         let fitting = self.limits().max_binding as usize / (32 * n_cols.max(1));
         let most_splits = fitting.saturating_sub(x.n_blocks()).clamp(1, MOST_SPLITS);
         let rows_per_split = ROWS_PER_SPLIT.max(n_rows.div_ceil(most_splits));
-        let n_splits: usize = (0..x.n_blocks()).map(|block| x.rows_of(block).len().div_ceil(rows_per_split)).sum();
+        let n_splits: usize = (0..x.n_blocks())
+            .map(|block| x.rows_of(block).len().div_ceil(rows_per_split))
+            .sum();
         let (shift, unit) = (self.upload_elem(&frame.shift)?, self.upload_elem(&frame.unit)?);
         let parts = self.alloc(n_splits * 4 * n_cols)?;
         let part_range = self.alloc(n_splits * 2 * n_cols)?;
@@ -61,9 +66,20 @@ impl ColumnStats for Gpu<'_> {
                 zero: 0,
             };
             let weights = weights.map_or(Ok(&shift), |weights| self.block(weights, block))?;
-            let bindings =
-                Bindings { params, x: array, weights, shift: &shift, unit: &unit, sums: &parts, range: &part_range };
-            self.dispatch(&bindings, [params.n_cols.div_ceil(KERNEL.workgroup[0]), splits, 1], array.bytes())?;
+            let bindings = Bindings {
+                params,
+                x: array,
+                weights,
+                shift: &shift,
+                unit: &unit,
+                sums: &parts,
+                range: &part_range,
+            };
+            self.dispatch(
+                &bindings,
+                [params.n_cols.div_ceil(KERNEL.workgroup[0]), splits, 1],
+                array.bytes(),
+            )?;
             first_split += splits;
         }
         let (sums, range) = (self.alloc(4 * n_cols)?, self.alloc(2 * n_cols)?);
@@ -84,6 +100,9 @@ impl<T: OnHost> ColumnStats for Native<'_, T> {
             sums[n_cols + col] *= unit;
             sums[2 * n_cols + col] *= unit * unit;
         }
-        Ok(Sums { sums: sums.into(), range: range.into() })
+        Ok(Sums {
+            sums: sums.into(),
+            range: range.into(),
+        })
     }
 }

@@ -14,9 +14,9 @@
 use std::ops::Range;
 
 use crate::engine::Real;
-use crate::engine::native_rows::{Block, part, rows_side_by_side, vectorized};
-use crate::threads::map_tasks;
+use crate::engine::native_rows::{Block, part, rows_side_by_side};
 use crate::matrix::MatrixView;
+use crate::threads::{map_tasks, vectorized};
 
 /// Bytes of a block: it is read twice, so it must stay in the second cache.
 const BLOCK_BYTES: usize = 128 << 10;

@@ -15,7 +15,21 @@ pub(super) fn record(
     sums: &Array<Pair>,
     range: &Array<f32>,
 ) -> Result<()> {
-    let params = Params { n_splits: n_splits as u32, n_cols: n_cols as u32, zero: 0 };
+    let params = Params {
+        n_splits: n_splits as u32,
+        n_cols: n_cols as u32,
+        zero: 0,
+    };
     let groups = [params.n_cols.div_ceil(KERNEL.workgroup[0]), 1, 1];
-    gpu.dispatch(&Bindings { params, parts, part_range, sums, range }, groups, parts.bytes())
+    gpu.dispatch(
+        &Bindings {
+            params,
+            parts,
+            part_range,
+            sums,
+            range,
+        },
+        groups,
+        parts.bytes(),
+    )
 }

@@ -26,10 +26,19 @@ pub struct FloatFacts {
 /// Run the probe.
 pub fn probe(device: &Device) -> Result<FloatFacts> {
     let gpu = Gpu::for_testing(device);
-    let (large, small, tiny, factor) = (16_777_216.0_f32, 1.25_f32, f32::from_bits(1 << 9), 1.0 + f32::EPSILON * 2048.0);
+    let (large, small, tiny, factor) = (
+        16_777_216.0_f32,
+        1.25_f32,
+        f32::from_bits(1 << 9),
+        1.0 + f32::EPSILON * 2048.0,
+    );
     let inputs = gpu.upload(&[large, small, tiny, f32::NAN, factor, f32::INFINITY])?;
     let findings = gpu.alloc::<u32>(7)?;
-    let bindings = Bindings { params: Params { zero: 0 }, inputs: &inputs, findings: &findings };
+    let bindings = Bindings {
+        params: Params { zero: 0 },
+        inputs: &inputs,
+        findings: &findings,
+    };
     gpu.dispatch(&bindings, [1, 1, 1], 0)?;
     let pending = gpu.read(&findings)?;
     let found: Vec<u32> = gpu.wait(pending)?;

@@ -1,8 +1,8 @@
 //! The inputs on which this kernel is tested and timed.
 
 use super::{Framed, reference};
-use crate::engine::Frame;
 use crate::Result;
+use crate::engine::Frame;
 use crate::kernels::Engine;
 use crate::testing::{AnyCase, Case, Expected, Work, resident, uniform};
 
@@ -16,7 +16,11 @@ struct GramCase {
 impl GramCase {
     fn data(&self) -> [Vec<f64>; 3] {
         let weights = uniform(self.n_rows, 8).iter().map(|weight| weight + 0.5).collect();
-        [uniform(self.n_rows * self.x_cols, 6), uniform(self.n_rows * self.y_cols, 7), weights]
+        [
+            uniform(self.n_rows * self.x_cols, 6),
+            uniform(self.n_rows * self.y_cols, 7),
+            weights,
+        ]
     }
 
     fn shifts(&self) -> [Vec<f64>; 2] {
@@ -26,7 +30,12 @@ impl GramCase {
 
 impl Case for GramCase {
     fn label(&self) -> String {
-        let Self { n_rows, x_cols, y_cols, weighted } = self;
+        let Self {
+            n_rows,
+            x_cols,
+            y_cols,
+            weighted,
+        } = self;
         format!("gram/{n_rows}x{x_cols}+{y_cols}{}", if *weighted { "w" } else { "" })
     }
     fn expected(&self) -> Expected {
@@ -35,24 +44,39 @@ impl Case for GramCase {
         // Columns of `x` are seen twice as large.
         let n_cols = self.x_cols + self.y_cols;
         let unit = |col: usize| if col < self.x_cols { 2.0 } else { 1.0 };
-        values.iter_mut().enumerate().for_each(|(at, value)| *value *= unit(at / n_cols) * unit(at % n_cols));
+        values
+            .iter_mut()
+            .enumerate()
+            .for_each(|(at, value)| *value *= unit(at / n_cols) * unit(at % n_cols));
         // Terms up to 4, each rounded a few times, and sums that round at each step of at most n.
         let terms = 16.0 * (self.n_rows as f64).sqrt() + 16.0;
-        let allowed = values.iter().map(|value| terms + (4.0 + 0.5 * (self.n_rows as f64).sqrt()) * value.abs()).collect();
+        let allowed = values
+            .iter()
+            .map(|value| terms + (4.0 + 0.5 * (self.n_rows as f64).sqrt()) * value.abs())
+            .collect();
         Expected { values, allowed }
     }
     fn run<E: Engine>(&self, engine: &E) -> Result<Vec<f64>> {
         let ([x, y, weights], [x_shift, y_shift]) = (self.data(), self.shifts());
         let [x, y, weights] = resident(engine, [&x, &y, &weights], self.n_rows, [self.x_cols, self.y_cols, 1])?;
         let weights = self.weighted.then_some(&weights);
-        let x_frame = Frame { shift: x_shift, unit: vec![2.0; self.x_cols] };
-        let y_frame = Frame { shift: y_shift, unit: vec![1.0; self.y_cols] };
+        let x_frame = Frame {
+            shift: x_shift,
+            unit: vec![2.0; self.x_cols],
+        };
+        let y_frame = Frame {
+            shift: y_shift,
+            unit: vec![1.0; self.y_cols],
+        };
         let products = engine.gram(Framed(&x, &x_frame), Framed(&y, &y_frame), weights)?;
         Ok(engine.fetch([&products])?.concat())
     }
     fn work(&self) -> Work {
         let [n, d, t] = [self.n_rows, self.x_cols, self.y_cols].map(|len| len as u64);
-        Work { elements: n * (d + t), operations: n * d * (d + 1 + 2 * t) }
+        Work {
+            elements: n * (d + t),
+            operations: n * d * (d + 1 + 2 * t),
+        }
     }
     fn in_self_test(&self) -> bool {
         self.n_rows > 1 && self.n_rows < 1000
@@ -61,7 +85,12 @@ impl Case for GramCase {
 
 pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
     let case = |n_rows, x_cols, y_cols, weighted| {
-        Box::new(GramCase { n_rows, x_cols, y_cols, weighted }) as Box<dyn AnyCase>
+        Box::new(GramCase {
+            n_rows,
+            x_cols,
+            y_cols,
+            weighted,
+        }) as Box<dyn AnyCase>
     };
     vec![
         case(1, 1, 1, false),

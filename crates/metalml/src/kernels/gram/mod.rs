@@ -5,14 +5,18 @@ mod native;
 mod reference;
 
 use super::{Family, gram_merge};
-use crate::engine::Frame;
 use crate::Result;
+use crate::engine::Frame;
 use crate::engine::{Gpu, Native, OnHost, Shape, Storage};
 
 include!(concat!(env!("OUT_DIR"), "/gram.rs"));
 
 /// The kernels of this operation.
-pub const FAMILY: Family = Family { name: "gram", kernels: &[KERNEL, gram_merge::KERNEL], cases: cases::cases };
+pub const FAMILY: Family = Family {
+    name: "gram",
+    kernels: &[KERNEL, gram_merge::KERNEL],
+    cases: cases::cases,
+};
 
 /// A matrix and the frame that its columns are seen in.
 #[derive(Debug)]
@@ -66,7 +70,13 @@ impl Plan {
         };
         let most_parts = fitting.max(lanes);
         let rows_per_split = (ROWS_PER_PART * lanes).max((n_rows * lanes).div_ceil(most_parts));
-        Self { pairs, lanes, rows_per_split: rows_per_split.next_multiple_of(SLAB), part_len, most_parts }
+        Self {
+            pairs,
+            lanes,
+            rows_per_split: rows_per_split.next_multiple_of(SLAB),
+            part_len,
+            most_parts,
+        }
     }
 }
 
@@ -80,7 +90,10 @@ impl Gram for Gpu<'_> {
         let n_cols = x.n_cols() + y.n_cols();
         let plan = Plan::new(x.n_rows(), x.n_cols(), n_cols, self.limits().max_binding as usize);
         let parts = |block| x.rows_of(block).len().div_ceil(plan.rows_per_split) * plan.lanes;
-        let room = (0..x.n_blocks()).map(parts).sum::<usize>().min(plan.most_parts.max(parts(0)));
+        let room = (0..x.n_blocks())
+            .map(parts)
+            .sum::<usize>()
+            .min(plan.most_parts.max(parts(0)));
         let partials = self.alloc(room * plan.part_len)?;
         let products = self.alloc(x.n_cols() * n_cols)?;
         let (x_shift, y_shift) = (self.upload_elem(&x_frame.shift)?, self.upload_elem(&y_frame.shift)?);
@@ -112,7 +125,11 @@ impl Gram for Gpu<'_> {
             };
             // A tile of products takes as long as moving about a tenth as many bytes.
             let bytes = x_block.bytes() * (1 + n_cols as u64 / 10);
-            self.dispatch(&bindings, [plan.pairs as u32, (parts(block) / plan.lanes) as u32, 1], bytes)?;
+            self.dispatch(
+                &bindings,
+                [plan.pairs as u32, (parts(block) / plan.lanes) as u32, 1],
+                bytes,
+            )?;
             filled += parts(block);
             if block + 1 == x.n_blocks() || filled + parts(block + 1) > room {
                 gram_merge::record(self, x.n_cols(), n_cols, filled, merged, &partials, &products)?;
@@ -138,7 +155,9 @@ impl<T: OnHost> Gram for Native<'_, T> {
         let mut products = native::gram(x.view(), &x_shift, y.view(), &y_shift, weights);
         let units = [&x_frame.unit[..], &y_frame.unit].concat();
         for (row, unit) in products.chunks_exact_mut(units.len()).zip(&units) {
-            row.iter_mut().zip(&units).for_each(|(product, other)| *product *= unit * other);
+            row.iter_mut()
+                .zip(&units)
+                .for_each(|(product, other)| *product *= unit * other);
         }
         Ok(products.into())
     }

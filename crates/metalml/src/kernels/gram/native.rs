@@ -15,9 +15,9 @@ use faer::{MatMut, MatRef};
 
 use crate::engine::Real;
 use crate::engine::native_product::{multiply, multiply_lower};
-use crate::engine::native_rows::{Block, part, vectorized};
-use crate::threads::{for_each_chunk, map_tasks};
+use crate::engine::native_rows::{Block, part};
 use crate::matrix::MatrixView;
+use crate::threads::{for_each_chunk, map_tasks, vectorized};
 
 /// Rows of a block: the length of a sum in the precision of the data.
 const BLOCK_ROWS: usize = 256;
@@ -32,8 +32,9 @@ const SUMS_BYTES: usize = 24 << 20;
 /// Tasks over rows, at most; where the memory does not allow `MIN_SPANS`, tasks take tiles.
 const MAX_SPANS: usize = 64;
 const MIN_SPANS: usize = 8;
-/// Side of a tile.
-const TILE: usize = 192;
+/// Side of a tile, and rows of a block there: long sums, since the sums of a tile are read and written for each block.
+const TILE: usize = 256;
+const TILE_BLOCK_ROWS: usize = 1024;
 
 /// `sum_r w_r (x_ri - x_shift_i) (z_rj - z_shift_j)` with `z = [x | y]`: row-major, a row for each column of `x`.
 pub(super) fn gram<T: Real>(
@@ -149,7 +150,7 @@ fn sum_by_rows<T: Real, S: Real>(rows: &CentredRows<'_, T>, symmetric: usize, sp
     let (n, d, width) = (rows.x.n_rows(), rows.x.n_cols(), rows.width());
     let spans = map_tasks(n.div_ceil(span), n * d * width / 16, |task| {
         let mut tiles = Tile::cover(d, symmetric, width, symmetric.max(1));
-        let (mut block, mut product, mut gathered) = (CentredBlock::<S>::new(rows), Vec::new(), Vec::new());
+        let (mut block, mut product, mut gathered) = (CentredBlock::<S>::new(rows, BLOCK_ROWS), Vec::new(), Vec::new());
         let span = part(task, span, n);
         for first in span.clone().step_by(BLOCK_ROWS) {
             let part = first..span.end.min(first + BLOCK_ROWS);
@@ -174,9 +175,9 @@ fn sum_by_rows<T: Real, S: Real>(rows: &CentredRows<'_, T>, symmetric: usize, sp
 fn sum_by_tiles<T: Real, S: Real>(rows: &CentredRows<'_, T>, symmetric: usize) -> Vec<Tile> {
     let (n, d, width) = (rows.x.n_rows(), rows.x.n_cols(), rows.width());
     let mut tiles = Tile::cover(d, symmetric, width, TILE);
-    let mut block = CentredBlock::<S>::new(rows);
-    for first in (0..n).step_by(BLOCK_ROWS) {
-        block.n_rows = BLOCK_ROWS.min(n - first);
+    let mut block = CentredBlock::<S>::new(rows, TILE_BLOCK_ROWS);
+    for first in (0..n).step_by(TILE_BLOCK_ROWS) {
+        block.n_rows = TILE_BLOCK_ROWS.min(n - first);
         let values = &mut block.values[..block.n_rows * width];
         for_each_chunk(values, STRIP_ROWS * width, block.n_rows * width, |strip, values| {
             let first = first + strip * STRIP_ROWS;
@@ -242,9 +243,9 @@ struct CentredBlock<S> {
 }
 
 impl<S: Real> CentredBlock<S> {
-    fn new<T: Real>(rows: &CentredRows<'_, T>) -> Self {
+    fn new<T: Real>(rows: &CentredRows<'_, T>, block_rows: usize) -> Self {
         let width = rows.width();
-        let values = vec![S::default(); BLOCK_ROWS.min(rows.x.n_rows()) * width];
+        let values = vec![S::default(); block_rows.min(rows.x.n_rows()) * width];
         Self {
             n_rows: 0,
             width,

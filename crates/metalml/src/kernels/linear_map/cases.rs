@@ -17,17 +17,30 @@ impl LinearMapCase {
     /// Rows far from the origin, weights, and offsets that bring most of the sum back.
     fn data(&self) -> [Vec<f64>; 3] {
         let narrow = |value: f64| f64::from(f32::from_f64(value));
-        let x: Vec<f64> = uniform(self.n_rows * self.n_cols, 15).iter().map(|value| narrow(value + self.offset)).collect();
+        let x: Vec<f64> = uniform(self.n_rows * self.n_cols, 15)
+            .iter()
+            .map(|value| narrow(value + self.offset))
+            .collect();
         let weights = uniform(self.n_targets * self.n_cols, 16);
-        let offset = weights.chunks_exact(self.n_cols).map(|weights| -self.offset * weights.iter().sum::<f64>());
-        let offset = offset.zip(uniform(self.n_targets, 17)).map(|(offset, more)| offset + more).collect();
+        let offset = weights
+            .chunks_exact(self.n_cols)
+            .map(|weights| -self.offset * weights.iter().sum::<f64>());
+        let offset = offset
+            .zip(uniform(self.n_targets, 17))
+            .map(|(offset, more)| offset + more)
+            .collect();
         [x, weights, offset]
     }
 }
 
 impl Case for LinearMapCase {
     fn label(&self) -> String {
-        let Self { n_rows, n_cols, n_targets, offset } = self;
+        let Self {
+            n_rows,
+            n_cols,
+            n_targets,
+            offset,
+        } = self;
         format!("linear_map/{n_rows}x{n_cols}x{n_targets}+{offset:e}")
     }
     fn expected(&self) -> Expected {
@@ -40,7 +53,12 @@ impl Case for LinearMapCase {
     }
     fn run<E: Engine>(&self, engine: &E) -> Result<Vec<f64>> {
         let [x, weights, offset] = self.data();
-        let [x, mut out] = resident(engine, [&x, &vec![0.0; self.n_rows * self.n_targets]], self.n_rows, [self.n_cols, self.n_targets])?;
+        let [x, mut out] = resident(
+            engine,
+            [&x, &vec![0.0; self.n_rows * self.n_targets]],
+            self.n_rows,
+            [self.n_cols, self.n_targets],
+        )?;
         let [weights] = resident(engine, [&weights], self.n_targets, [self.n_cols])?;
         let offset = engine.upload(&offset.into_iter().map(E::wide).collect::<Vec<_>>())?;
         engine.linear_map(&x, &weights, &offset, &mut E::write(&mut out))?;
@@ -48,7 +66,10 @@ impl Case for LinearMapCase {
     }
     fn work(&self) -> Work {
         let [n, d, t] = [self.n_rows, self.n_cols, self.n_targets].map(|len| len as u64);
-        Work { elements: n * (d + t), operations: 2 * n * d * t }
+        Work {
+            elements: n * (d + t),
+            operations: 2 * n * d * t,
+        }
     }
     fn in_self_test(&self) -> bool {
         self.n_rows > 1
@@ -57,7 +78,18 @@ impl Case for LinearMapCase {
 
 pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
     let case = |n_rows, n_cols, n_targets, offset| {
-        Box::new(LinearMapCase { n_rows, n_cols, n_targets, offset }) as Box<dyn AnyCase>
+        Box::new(LinearMapCase {
+            n_rows,
+            n_cols,
+            n_targets,
+            offset,
+        }) as Box<dyn AnyCase>
     };
-    vec![case(1, 1, 1, 0.0), case(9, 3, 2, 0.0), case(65, 127, 1, 1e5), case(33, 129, 5, 1e3), case(257, 32, 4, 0.0)]
+    vec![
+        case(1, 1, 1, 0.0),
+        case(9, 3, 2, 0.0),
+        case(65, 127, 1, 1e5),
+        case(33, 129, 5, 1e3),
+        case(257, 32, 4, 0.0),
+    ]
 }

@@ -12,13 +12,17 @@ use crate::{Error, Result};
 include!(concat!(env!("OUT_DIR"), "/linear_map.rs"));
 
 /// The kernels of this operation.
-pub const FAMILY: Family = Family { name: "linear_map", kernels: &[KERNEL], cases: cases::cases };
+pub const FAMILY: Family = Family {
+    name: "linear_map",
+    kernels: &[KERNEL],
+    cases: cases::cases,
+};
 
 /// A linear map with an offset.
 pub trait LinearMap: Storage {
     /// `out = x weightsᵀ + 1 offsetᵀ`: `x` is n by d, `weights` t by d, `offset` has t elements, `out` is n by t.
     ///
-    /// Sums are kept in two floats on the GPU and in f64 natively, and rounded once.
+    /// Sums are kept in two floats on the GPU and in f64 natively, and rounded once. A row that is not finite is an error.
     fn linear_map(
         &self,
         x: &Self::Matrix,
@@ -46,7 +50,9 @@ impl<'a> LinearMap for Gpu<'a> {
                 return Err(Error::Internal("linear_map: blocks do not match".into()));
             }
             let (array, to) = (self.block(x, block)?, self.block(out, block)?);
-            let groups = (rows * lanes).div_ceil(KERNEL.workgroup[0] as usize).min(self.limits().max_groups as usize);
+            let groups = (rows * lanes)
+                .div_ceil(KERNEL.workgroup[0] as usize)
+                .min(self.limits().max_groups as usize);
             for part in 0..weights.n_blocks() {
                 let targets = weights.rows_of(part);
                 let params = Params {
@@ -60,7 +66,13 @@ impl<'a> LinearMap for Gpu<'a> {
                     lanes: lanes as u32,
                     zero: 0,
                 };
-                let bindings = Bindings { params, x: array, weights: self.block(weights, part)?, offset, out: to };
+                let bindings = Bindings {
+                    params,
+                    x: array,
+                    weights: self.block(weights, part)?,
+                    offset,
+                    out: to,
+                };
                 self.dispatch(&bindings, [groups as u32, 1, 1], array.bytes() * targets.len() as u64)?;
             }
         }
@@ -77,6 +89,12 @@ impl<T: OnHost> LinearMap for Native<'_, T> {
         out: &mut MatrixViewMut<'_, T>,
     ) -> Result<()> {
         native::linear_map(x.view(), weights.view(), offset, out.values());
-        Ok(())
+        // What is not finite in `x` makes the sums of its row so, whatever the weights; so may sums that overflow.
+        let told = out.values().iter().any(|value| !value.finite());
+        if told && !x.view().is_finite() {
+            Err(Error::NonFinite { what: "X" })
+        } else {
+            Ok(())
+        }
     }
 }

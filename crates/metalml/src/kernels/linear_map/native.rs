@@ -22,11 +22,17 @@ pub(super) fn linear_map<T: Real>(x: MatrixView<'_, T>, weights: MatrixView<'_, 
     let work = n * d * t.div_ceil(stream::MAX_COLS);
     let finish = |sums: &[f64], out: &mut [T]| {
         for (sums, out) in sums.chunks_exact(t).zip(out.chunks_exact_mut(t)) {
-            sums.iter().zip(offset).zip(out).for_each(|((sum, offset), out)| *out = T::from_f64(sum + offset));
+            sums.iter()
+                .zip(offset)
+                .zip(out)
+                .for_each(|((sum, offset), out)| *out = T::from_f64(sum + offset));
         }
     };
     if t <= stream::MAX_COLS {
-        let product = Product { a: x, b: weights.transposed() };
+        let product = Product {
+            a: x,
+            b: weights.transposed(),
+        };
         for_each_chunk(out, STREAM_ROWS * t, work, |task, out| {
             let mut sums = vec![0.0; out.len()];
             stream::add_to(&product, part(task, STREAM_ROWS, n), 0..d, &mut sums);
@@ -44,7 +50,12 @@ pub(super) fn linear_map<T: Real>(x: MatrixView<'_, T>, weights: MatrixView<'_, 
         let rows = part(task, BLOCK_ROWS, n);
         let (block, mut sums) = (wide(x.rows(rows.clone())), vec![0.0; out.len()]);
         let block = MatRef::from_row_major_slice(&block, rows.len(), d);
-        multiply(MatMut::from_row_major_slice_mut(&mut sums, rows.len(), t), block, weights, false);
+        multiply(
+            MatMut::from_row_major_slice_mut(&mut sums, rows.len(), t),
+            block,
+            weights,
+            false,
+        );
         finish(&sums, out);
     });
 }

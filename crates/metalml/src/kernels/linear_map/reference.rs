@@ -8,5 +8,11 @@ pub(super) fn linear_map(x: &[f64], weights: &[f64], offset: &[f64], d: usize) -
         total(row.iter().zip(weights).map(|(x, weight)| x * weight).chain([offset]))
     };
     let rows = x.chunks_exact(d);
-    rows.flat_map(|row| weights.chunks_exact(d).zip(offset).map(move |(weights, &offset)| entry(row, weights, offset))).collect()
+    rows.flat_map(|row| {
+        weights
+            .chunks_exact(d)
+            .zip(offset)
+            .map(move |(weights, &offset)| entry(row, weights, offset))
+    })
+    .collect()
 }

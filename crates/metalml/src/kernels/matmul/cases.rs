@@ -17,11 +17,18 @@ struct MatmulCase {
 impl MatmulCase {
     fn shapes(&self) -> [[usize; 2]; 2] {
         let turned = |rows, cols, transposed: bool| if transposed { [cols, rows] } else { [rows, cols] };
-        [turned(self.m, self.k, self.a_transposed), turned(self.k, self.n, self.b_transposed)]
+        [
+            turned(self.m, self.k, self.a_transposed),
+            turned(self.k, self.n, self.b_transposed),
+        ]
     }
 
     fn data(&self) -> [Vec<f64>; 3] {
-        [uniform(self.m * self.k, 11), uniform(self.k * self.n, 12), uniform(self.n, 14)]
+        [
+            uniform(self.m * self.k, 11),
+            uniform(self.k * self.n, 12),
+            uniform(self.n, 14),
+        ]
     }
 }
 
@@ -30,14 +37,27 @@ impl Case for MatmulCase {
         let side = |transposed: bool| if transposed { 'T' } else { 'N' };
         let Self { m, k, n, .. } = self;
         let bias = if self.bias { "b" } else { "" };
-        format!("matmul/{m}x{k}x{n}{}{}{bias}", side(self.a_transposed), side(self.b_transposed))
+        format!(
+            "matmul/{m}x{k}x{n}{}{}{bias}",
+            side(self.a_transposed),
+            side(self.b_transposed)
+        )
     }
     fn expected(&self) -> Expected {
         let [a, b, bias] = self.data();
         let plain = |values: Vec<f64>, rows: usize, cols: usize, transposed: bool| {
-            if transposed { (0..rows * cols).map(|at| values[at % cols * rows + at / cols]).collect() } else { values }
+            if transposed {
+                (0..rows * cols)
+                    .map(|at| values[at % cols * rows + at / cols])
+                    .collect()
+            } else {
+                values
+            }
         };
-        let (a, b) = (plain(a, self.m, self.k, self.a_transposed), plain(b, self.k, self.n, self.b_transposed));
+        let (a, b) = (
+            plain(a, self.m, self.k, self.a_transposed),
+            plain(b, self.k, self.n, self.b_transposed),
+        );
         let values = reference::matmul(&a, &b, self.bias.then_some(&bias[..]), [self.m, self.k, self.n]);
         // k terms below 1/2, in slabs of 16.
         let allowed = vec![2.0 * (self.k as f64).sqrt() + 4.0; values.len()];
@@ -50,7 +70,13 @@ impl Case for MatmulCase {
         let [b] = resident(engine, [&b], b_shape[0], [b_shape[1]])?;
         let bias = engine.upload_elem(&bias)?;
         let mut out = engine.create(self.m, self.n)?;
-        let side = |matrix, transposed| if transposed { Operand::Transposed(matrix) } else { Operand::Plain(matrix) };
+        let side = |matrix, transposed| {
+            if transposed {
+                Operand::Transposed(matrix)
+            } else {
+                Operand::Plain(matrix)
+            }
+        };
         engine.matmul(
             side(&a, self.a_transposed),
             side(&b, self.b_transposed),
@@ -61,7 +87,10 @@ impl Case for MatmulCase {
     }
     fn work(&self) -> Work {
         let [m, k, n] = [self.m, self.k, self.n].map(|len| len as u64);
-        Work { elements: m * k + k * n + m * n, operations: 2 * m * k * n }
+        Work {
+            elements: m * k + k * n + m * n,
+            operations: 2 * m * k * n,
+        }
     }
     fn in_self_test(&self) -> bool {
         self.m > 1 && self.m * self.n * self.k < 600_000
@@ -73,7 +102,14 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
     let shapes = [(1, 1, 1), (63, 15, 65), (64, 16, 64), (65, 17, 1), (131, 97, 7)];
     for (i, (m, k, n)) in shapes.into_iter().enumerate() {
         for (a_transposed, b_transposed) in [(false, false), (false, true), (true, false), (true, true)] {
-            cases.push(Box::new(MatmulCase { m, k, n, a_transposed, b_transposed, bias: i > 1 }));
+            cases.push(Box::new(MatmulCase {
+                m,
+                k,
+                n,
+                a_transposed,
+                b_transposed,
+                bias: i > 1,
+            }));
         }
     }
     cases

@@ -15,7 +15,11 @@ use crate::matrix::MatrixViewMut;
 include!(concat!(env!("OUT_DIR"), "/matmul.rs"));
 
 /// The kernels of this operation.
-pub const FAMILY: Family = Family { name: "matmul", kernels: &[KERNEL], cases: cases::cases };
+pub const FAMILY: Family = Family {
+    name: "matmul",
+    kernels: &[KERNEL],
+    cases: cases::cases,
+};
 
 /// One side of a product.
 #[derive(Debug)]
@@ -74,8 +78,20 @@ fn parts<'m, 'a>(gpu: &Gpu<'a>, operand: Operand<'m, GpuMatrix<'a>>) -> Result<V
     let part = |block| {
         let (array, along, across) = (gpu.block(matrix, block)?, matrix.rows_of(block), 0..matrix.n_cols());
         Ok(match operand {
-            Operand::Plain(_) => Part { array, rows: along, cols: across, row_stride: matrix.ld, col_stride: 1 },
-            Operand::Transposed(_) => Part { array, rows: across, cols: along, row_stride: 1, col_stride: matrix.ld },
+            Operand::Plain(_) => Part {
+                array,
+                rows: along,
+                cols: across,
+                row_stride: matrix.ld,
+                col_stride: 1,
+            },
+            Operand::Transposed(_) => Part {
+                array,
+                rows: across,
+                cols: along,
+                row_stride: 1,
+                col_stride: matrix.ld,
+            },
         })
     };
     (0..matrix.n_blocks()).map(part).collect()
@@ -119,8 +135,13 @@ impl<'a> Matmul for Gpu<'a> {
                     has_bias: (bias.is_some() && k.end == k_len).into(),
                     accumulate: (k.start > 0).into(),
                 };
-                let bindings =
-                    Bindings { params, a: a.array, b: b.array, bias: bias.unwrap_or(a.array), out: to };
+                let bindings = Bindings {
+                    params,
+                    a: a.array,
+                    b: b.array,
+                    bias: bias.unwrap_or(a.array),
+                    out: to,
+                };
                 let tiles = |len: u32| len.div_ceil(TILE);
                 let bytes = 4 * (rows.len() * k.len()) as u64 * (1 + b.cols.len() as u64 / 10);
                 self.dispatch(&bindings, [tiles(params.n_cols), tiles(params.n_rows), 1], bytes)?;

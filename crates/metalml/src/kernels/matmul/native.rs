@@ -10,10 +10,10 @@ use faer::{MatMut, MatRef};
 
 use crate::engine::Real;
 use crate::engine::native_product::multiply;
+use crate::engine::native_rows::{gather, in_rows, part};
 use crate::engine::native_stream::{self as stream, Product};
-use crate::engine::native_rows::{gather, in_rows, part, vectorized};
-use crate::threads::{for_each_chunk, map_tasks};
 use crate::matrix::MatrixView;
+use crate::threads::{for_each_chunk, map_tasks, vectorized};
 
 /// Rows of the result that a task makes.
 const TASK_ROWS: usize = 128;
@@ -29,12 +29,7 @@ const RUN: usize = 4096;
 const MAX_RUNS: usize = 16;
 
 /// Writes `a b + 1 bias^T`, row-major, to `out`.
-pub(super) fn matmul<T: Real>(
-    a: MatrixView<'_, T>,
-    b: MatrixView<'_, T>,
-    bias: Option<&[T]>,
-    out: &mut [T],
-) {
+pub(super) fn matmul<T: Real>(a: MatrixView<'_, T>, b: MatrixView<'_, T>, bias: Option<&[T]>, out: &mut [T]) {
     let (m, k, n) = (a.n_rows(), a.n_cols(), b.n_cols());
     if m == 0 || n == 0 {
         return;
@@ -66,6 +61,10 @@ pub(super) fn matmul<T: Real>(
     } else {
         TASK_ROWS.min((TASK_RESULT / n).max(8))
     };
+    if bias.is_none() && b.transposed().is_same_as(&a) {
+        symmetric(&product, out, work / 2);
+        return;
+    }
     let direct = !streams && (k <= BLOCK_SUM || size_of::<T>() == size_of::<f64>());
     for_each_chunk(out, task_rows * n, work, |task, out| {
         let rows = part(task, task_rows, m);
@@ -81,6 +80,29 @@ pub(super) fn matmul<T: Real>(
             write(&sums, bias, out);
         }
     });
+}
+
+/// `a aᵀ`: the lower half, then its mirror image.
+fn symmetric<T: Real>(product: &Product<'_, T>, out: &mut [T], work: usize) {
+    let (m, k) = (product.a.n_rows(), product.a.n_cols());
+    for_each_chunk(out, TASK_ROWS * m, work, |task, out| {
+        let rows = part(task, TASK_ROWS, m);
+        let width = rows.end;
+        let half = Product {
+            b: product.b.cols(0..width),
+            ..*product
+        };
+        let mut sums = vec![0.0; rows.len() * width];
+        half.add_to(rows, 0..k, &mut sums);
+        sums.chunks_exact(width)
+            .zip(out.chunks_exact_mut(m))
+            .for_each(|(sums, out)| write(sums, None, &mut out[..width]));
+    });
+    for row in 1..m {
+        for col in 0..row {
+            out[col * m + row] = out[row * m + col];
+        }
+    }
 }
 
 fn write<T: Real>(sums: &[f64], bias: Option<&[T]>, out: &mut [T]) {
@@ -121,11 +143,7 @@ impl<T: Real> Product<'_, T> {
             out.fill(T::default());
         }
         let (k, a_lies, b_lies) = (self.b.n_rows(), lies(&self.a), lies(&self.b));
-        let block_sum = if b_lies && a_lies {
-            k.max(1)
-        } else {
-            BLOCK_SUM
-        };
+        let block_sum = if b_lies && a_lies { k.max(1) } else { BLOCK_SUM };
         let block_cols = if b_lies { n } else { BLOCK_COLS };
         for first in inner.clone().step_by(block_sum) {
             let inner_part = first..inner.end.min(first + block_sum);

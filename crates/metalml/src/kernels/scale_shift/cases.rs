@@ -16,22 +16,42 @@ struct ScaleShiftCase {
 impl ScaleShiftCase {
     fn values(&self) -> Vec<f64> {
         let mut values = uniform(self.n_rows * self.n_cols, 3);
-        values.iter_mut().for_each(|value| *value = f64::from(f32::from_f64(*value + self.offset)));
+        values
+            .iter_mut()
+            .for_each(|value| *value = f64::from(f32::from_f64(*value + self.offset)));
         values.iter_mut().step_by(11).for_each(|value| *value = f64::NAN);
         values
     }
 
     fn affine(&self) -> Affine {
-        let offset = uniform(self.n_cols, 4).iter().map(|value| value + self.offset).collect();
-        let scale = uniform(self.n_cols, 5).iter().map(|value| (value + 1.0) * 1e-3).collect();
-        Affine { offset, scale, inverse: self.inverse }
+        let offset = uniform(self.n_cols, 4)
+            .iter()
+            .map(|value| value + self.offset)
+            .collect();
+        let scale = uniform(self.n_cols, 5)
+            .iter()
+            .map(|value| (value + 1.0) * 1e-3)
+            .collect();
+        Affine {
+            offset,
+            scale,
+            inverse: self.inverse,
+        }
     }
 }
 
 impl Case for ScaleShiftCase {
     fn label(&self) -> String {
-        let Self { n_rows, n_cols, inverse, offset } = self;
-        format!("scale_shift/{n_rows}x{n_cols}{}+{offset:e}", if *inverse { "inverse" } else { "" })
+        let Self {
+            n_rows,
+            n_cols,
+            inverse,
+            offset,
+        } = self;
+        format!(
+            "scale_shift/{n_rows}x{n_cols}{}+{offset:e}",
+            if *inverse { "inverse" } else { "" }
+        )
     }
     fn expected(&self) -> Expected {
         let values = {
@@ -49,7 +69,10 @@ impl Case for ScaleShiftCase {
     }
     fn work(&self) -> Work {
         let elements = 2 * (self.n_rows * self.n_cols) as u64;
-        Work { elements, operations: elements }
+        Work {
+            elements,
+            operations: elements,
+        }
     }
     fn in_self_test(&self) -> bool {
         self.n_rows > 1
@@ -58,7 +81,12 @@ impl Case for ScaleShiftCase {
 
 pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
     let case = |n_rows, n_cols, inverse, offset| {
-        Box::new(ScaleShiftCase { n_rows, n_cols, inverse, offset }) as Box<dyn AnyCase>
+        Box::new(ScaleShiftCase {
+            n_rows,
+            n_cols,
+            inverse,
+            offset,
+        }) as Box<dyn AnyCase>
     };
     vec![
         case(1, 1, false, 0.0),

@@ -12,7 +12,11 @@ use crate::{Error, Result};
 include!(concat!(env!("OUT_DIR"), "/scale_shift.rs"));
 
 /// The kernels of this operation.
-pub const FAMILY: Family = Family { name: "scale_shift", kernels: &[KERNEL], cases: cases::cases };
+pub const FAMILY: Family = Family {
+    name: "scale_shift",
+    kernels: &[KERNEL],
+    cases: cases::cases,
+};
 
 /// One offset and one scale a column.
 #[derive(Clone, Debug)]
@@ -55,8 +59,16 @@ impl<'a> ScaleShift for Gpu<'a> {
                 zero: 0,
             };
             let threads = (rows * x.n_cols()).div_ceil(PER_THREAD);
-            let groups = threads.div_ceil(KERNEL.workgroup[0] as usize).min(self.limits().max_groups as usize);
-            let bindings = Bindings { params, x: array, offset: &offset, factor: &factor, out: to };
+            let groups = threads
+                .div_ceil(KERNEL.workgroup[0] as usize)
+                .min(self.limits().max_groups as usize);
+            let bindings = Bindings {
+                params,
+                x: array,
+                offset: &offset,
+                factor: &factor,
+                out: to,
+            };
             self.dispatch(&bindings, [groups as u32, 1, 1], 2 * array.bytes())?;
         }
         Ok(())

@@ -10,9 +10,9 @@
 
 use super::Affine;
 use crate::engine::Real;
-use crate::engine::native_rows::{Block, gather, in_rows, part, rows_side_by_side, vectorized};
-use crate::threads::for_each_chunk;
+use crate::engine::native_rows::{Block, gather, in_rows, part, rows_side_by_side};
 use crate::matrix::MatrixView;
+use crate::threads::{for_each_chunk, vectorized};
 
 /// Bytes of the output that a task writes: many tasks, yet so large that two threads seldom touch one huge page of fresh
 /// memory at once (the kernel would clear it twice).
