@@ -35,6 +35,7 @@ GPU_FAILURES: dict[str, dict[str, str]] = {
         "check_estimator_sparse_tag": SPARSE,
         "check_estimator_sparse_array": SPARSE,
         "check_estimator_sparse_matrix": SPARSE,
+        "check_sample_weight_equivalence_on_dense_data": FLOAT64,
     },
     "StandardScaler": {
         "check_sample_weight_equivalence_on_sparse_data": SPARSE,  # asked by scikit-learn 1.6

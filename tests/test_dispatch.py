@@ -191,15 +191,15 @@ def test_a_damaged_cache_of_self_tests_is_tolerated(gpu: str, damage: str, tmp_p
     code = """
         import numpy as np, metalml as ml
         ml.set_config(backend="gpu")
-        X = np.arange(600, dtype=np.float32).reshape(200, 3)
+        X = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
         print(ml.linear_model.Ridge().fit(X, X[:, 0]).backend_)
     """
     folder = tmp_path / "cache"
     if damage == "corrupt":
-        run_python(code, XDG_CACHE_HOME=str(folder))
+        run_python(code, METALML_CACHE_DIR=str(folder))
         for file in folder.rglob("*"):
             if file.is_file():
                 file.write_bytes(b"\x00{not what was written")
     else:
         folder.write_text("a file where the folder should be")
-    assert run_python(code, XDG_CACHE_HOME=str(folder)) == f"{gpu}+native"
+    assert run_python(code, METALML_CACHE_DIR=str(folder)) == f"{gpu}+native"

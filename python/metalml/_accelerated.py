@@ -32,7 +32,7 @@ _Self = TypeVar("_Self")
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-__all__ = ["DENSE_NUMPY", "Accelerated", "Run", "accelerated"]
+__all__ = ["DENSE_NUMPY", "Accelerated", "Run", "accelerated", "aligned"]
 
 
 def _is_ours_to_read(_: object, X: object) -> bool:
@@ -83,6 +83,7 @@ class Run:
         *,
         dtype: np.dtype | None = None,
         n_targets: int = 1,
+        name: str = "X",
         allow_nan: bool = False,
         solves_on_host: bool = False,
     ) -> Device | None:
@@ -100,6 +101,8 @@ class Run:
             Type to compute in, that of `X` by default.
         n_targets : int, default=1
             Columns of the targets or of the result.
+        name : str, default="X"
+            What scikit-learn calls the data in its message.
         allow_nan : bool, default=False
             NaN is no error in `X`.
         solves_on_host : bool, default=False
@@ -118,10 +121,15 @@ class Run:
             return device
         if self._refusal is not None or self._options.names_gpu:
             if self._options.policy == "raise":
-                raise_if_not_finite(X, estimator=estimator, name="X", allow_nan=allow_nan)
+                raise_if_not_finite(X, estimator=estimator, name=name, allow_nan=allow_nan)
             apply_policy(self._options, self._name, "on the native engine", str(reason))
         self.decision = Decision("native", reason)
         return None
+
+
+def aligned(x: np.ndarray) -> np.ndarray:
+    """Return the array, or a copy of one whose elements do not lie where the processor reads them whole."""
+    return x if x.flags.aligned else x.copy()
 
 
 def apply_policy(options: Options, name: str, elsewhere: str, reason: str) -> None:

@@ -35,6 +35,11 @@ OPTIONS = {
     "on_fallback": _Option("METALML_ON_FALLBACK", ("record", "warn", "raise", None), None),
 }
 DEVICE_VARIABLE = "METALML_DEVICE"
+# Read by the core itself, at its first use.
+CORE_VARIABLES = {
+    "METALML_CACHE_DIR": "the folder for self-test results and compiled pipelines, instead of the platform's cache folder",
+    "METALML_NUM_THREADS": "threads of the native engine and of the copies to a GPU, instead of OMP_NUM_THREADS or one a core",
+}
 
 
 def _checked(source: str, name: str, value: object) -> str | None:

@@ -42,9 +42,18 @@ def backend_info() -> BackendInfo:
         config={name: value for name, value in config.get_config().items() if name in config.OPTIONS},
         device_selector=config.device_selector(),
         adapters=_core.adapters(),
-        devices=[device.info() for device in opened_devices()],
+        devices=[_described(device) for device in opened_devices()],
         floors={"native_rows": NATIVE_FLOOR, "gpu_values": {name: dict(floors) for name, floors in GPU_FLOORS.items()}},
     )
+
+
+def _described(device: _core.Device) -> dict[str, object]:
+    """Return what a device says of itself; one that stopped answering says that."""
+    try:
+        return device.info()
+    except RuntimeError as error:
+        known = {name: getattr(device, name) for name in ("name", "api", "kind", "driver")}
+        return {**known, "error": str(error).splitlines()[0]}
 
 
 def explain(estimator: object) -> str:
@@ -80,6 +89,7 @@ def _report(info: Mapping) -> Iterable[str]:
     if info["device_selector"]:
         yield _line(config.DEVICE_VARIABLE, info["device_selector"])
     yield _line("native CPU engine", f"ready; `auto` takes it from {info['floors']['native_rows']} rows up")
+    yield _line("calibration", "none yet: `auto` chooses by fixed sizes, the same for every machine")
     yield from _adapter_lines(info["adapters"])
     if info["devices"]:
         for device in info["devices"]:
@@ -107,6 +117,9 @@ def _adapter_lines(adapters: Iterable[Mapping[str, str]]) -> Iterable[str]:
 
 def _device_lines(device: Mapping) -> Iterable[str]:
     yield _line("GPU in use", f"{device['name']}, {device['kind']}, {device['api']} ({device['driver']})")
+    if "error" in device:
+        yield _line("", f"{device['error']}; the next call opens it anew")
+        return
     memory = device["memory"]
     yield _line(
         "its memory",

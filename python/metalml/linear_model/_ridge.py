@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from sklearn import linear_model
 
 from metalml import _core
-from metalml._accelerated import Accelerated, Run, accelerated
+from metalml._accelerated import Accelerated, Run, accelerated, aligned
 from metalml._compat import (
     checked_weights,
     fit_context,
@@ -78,6 +79,11 @@ class Ridge(Accelerated, linear_model.Ridge):
         ),
         Rule(lambda est, _: not est.positive, "`positive=True` runs in scikit-learn"),
         Rule(
+            lambda est, _: isinstance(est.alpha, (Real, np.ndarray)),
+            "alpha={alpha!r} is neither a number nor an array",
+            is_error=True,
+        ),
+        Rule(
             lambda est, _: _is_positive(est.alpha),
             "alpha={alpha!r} runs in scikit-learn: only values above 0 are accelerated",
         ),
@@ -105,9 +111,9 @@ class Ridge(Accelerated, linear_model.Ridge):
         alpha = _penalties(self.alpha, n_targets)
         if weights is not None and not np.all(weights >= 0):
             msg = "negative sample weights run in scikit-learn"
-            raise LeaveToScikitLearnError(msg)
+            raise LeaveToScikitLearnError(msg, is_error=True)
         try:
-            coef, intercept = _core.ridge_fit(x, targets, weights, alpha, bool(self.fit_intercept), device)
+            coef, intercept = _core.ridge_fit(aligned(x), aligned(targets), weights, alpha, bool(self.fit_intercept), device)
         except _core.NonFiniteError as error:
             _raise_like_scikit_learn(self, error, x)
         flat = is_vector or (n_targets == 1 and single_column_target_is_flat())
@@ -138,7 +144,7 @@ class Ridge(Accelerated, linear_model.Ridge):
         if dtype not in (np.float32, np.float64) or x.shape[1] != coef.shape[1]:
             msg = f"a result of type {dtype}, from {x.shape[1]} columns and a `coef_` of shape {kept.shape}"
             raise LeaveToScikitLearnError(msg)
-        x = x.astype(dtype, copy=False)
+        x = aligned(x.astype(dtype, copy=False))
         coef = np.ascontiguousarray(coef, dtype=dtype)
         intercept = np.full(len(coef), constant, dtype=dtype)
         predicted = np.empty(len(x) if kept.ndim == 1 else (len(x), len(coef)), dtype=dtype)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import preprocessing
 
 from metalml import _core
-from metalml._accelerated import Accelerated, Run, accelerated
+from metalml._accelerated import Accelerated, Run, accelerated, aligned
 from metalml._compat import (
     checked_array,
     checked_weights,
@@ -145,7 +145,7 @@ def _learn(
         computes = bool(scaler.with_mean or scaler.with_std)
         try:
             # Without centring and scaling scikit-learn counts rows and does not weigh them.
-            moments = _Moments(*_core.column_statistics(x, weights if computes else None, device))
+            moments = _Moments(*_core.column_statistics(aligned(x), weights if computes else None, device))
         except _core.NonFiniteError as error:
             _raise_like_scikit_learn(scaler, error, x)
         if not is_first:
@@ -169,19 +169,22 @@ def _set_state(scaler: StandardScaler, moments: _Moments, *, computes: bool, wei
 
 
 def _apply(scaler: StandardScaler, run: Run, x: np.ndarray, *, in_place: bool, inverse: bool) -> np.ndarray:
-    device = run.place("standard_scaler_transform", scaler, x, allow_nan=True)
+    # scikit-learn gives the data of an inverse transform no name.
+    name = "" if inverse else "X"
+    device = run.place("standard_scaler_transform", scaler, x, name=name, allow_nan=True)
     _leave_half_precision(x)
     mean = _column_values(scaler.mean_, x.shape[1]) if scaler.with_mean else None
     scale = _column_values(scaler.scale_, x.shape[1]) if scaler.with_std else None
     writes_input = in_place and x.flags.writeable
-    if writes_input and not x.flags.c_contiguous:
+    if writes_input and not x.flags.carray:
         msg = "`copy=False` on an array that is not C-contiguous runs in scikit-learn"
         raise LeaveToScikitLearnError(msg)
+    x = x if writes_input else aligned(x)
     out = x if writes_input else np.empty(x.shape, dtype=x.dtype)
     try:
         _core.scale_columns(x, out, mean, scale, inverse, device)
     except _core.NonFiniteError as error:
-        _raise_like_scikit_learn(scaler, error, x)
+        _raise_like_scikit_learn(scaler, error, x, name)
     return out
 
 
@@ -198,7 +201,9 @@ def _leave_half_precision(x: np.ndarray) -> None:
         raise LeaveToScikitLearnError(_NOT_HALF.reason)
 
 
-def _raise_like_scikit_learn(scaler: StandardScaler, error: _core.NonFiniteError, x: np.ndarray) -> NoReturn:
-    raise_if_not_finite(x, estimator=scaler, name="X", allow_nan=True)
+def _raise_like_scikit_learn(
+    scaler: StandardScaler, error: _core.NonFiniteError, x: np.ndarray, name: str = "X"
+) -> NoReturn:
+    raise_if_not_finite(x, estimator=scaler, name=name, allow_nan=True)
     msg = "the data hold infinite values and scikit-learn was told to assume that they are finite"
     raise LeaveToScikitLearnError(msg) from error

@@ -102,7 +102,7 @@ pub(super) fn choose(instance: &wgpu::Instance, request: &Request) -> Result<(Ad
     let all = found(instance);
     let names: Vec<String> = all.iter().map(|(facts, _)| described(facts)).collect();
     let seen = if names.is_empty() {
-        "no GPU driver was found".to_owned()
+        "no Vulkan, Metal or DirectX 12 driver was found".to_owned()
     } else {
         format!("found: {}", names.join(", "))
     };
