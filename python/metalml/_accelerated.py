@@ -17,7 +17,7 @@ import numpy as np
 from numpy import ndarray
 
 from metalml._compat import array_api_dispatch, issparse, raise_if_not_finite, without_output_wrapping
-from metalml._device import UnsuitedError, choose, unavailable
+from metalml._device import UnsuitedError, choose, leave_to_blas, unavailable
 from metalml._record import CARRIED, Accelerated, note
 from metalml._support import NATIVE_FLOOR, Decision, FallbackWarning, LeaveToScikitLearnError, Rule, first_broken
 from metalml.config import active, has_own_context
@@ -123,6 +123,10 @@ class Run:
             if self._options.policy == "raise":
                 raise_if_not_finite(X, estimator=estimator, name=name, allow_nan=allow_nan)
             apply_policy(self._options, self._name, "on the native engine", str(reason))
+        if self._options.backend == "auto":
+            as_fast = leave_to_blas(work, X.shape, X.dtype if dtype is None else dtype)
+            if as_fast is not None:
+                raise LeaveToScikitLearnError(f"{as_fast}; not the GPU: {reason}", is_choice=True)
         self.decision = Decision("native", reason)
         return None
 
@@ -180,14 +184,13 @@ def accelerated(
     ) -> Callable[Concatenate[_Self, _Arguments], _Result]:
         operation = body.__name__
         run_body = cast("Callable[..., object]", body)
-        inherited = without_output_wrapping(owner, operation)
-        if calls_others:
-            inherited = _marking_inside(inherited)
+        plain = without_output_wrapping(owner, operation)
+        inherited = _marking_inside(plain) if calls_others else plain
 
         @functools.wraps(inherited)
         def call(self: Accelerated, *args: object, **kwargs: object) -> object:
             if _inside and (get_ident(), id(self)) in _inside:
-                return inherited(self, *args, **kwargs)
+                return plain(self, *args, **kwargs)
             options = active()
             if CARRIED in self.__dict__ and not has_own_context():
                 options = self.__dict__[CARRIED]
@@ -195,7 +198,15 @@ def accelerated(
             if options.quiet_auto:
                 n_rows = X.shape[0] if type(X) is ndarray and X.ndim else _rows(X)
                 if n_rows < NATIVE_FLOOR:
-                    result = inherited(self, *args, **kwargs)
+                    if calls_others:
+                        key = (get_ident(), id(self))
+                        _inside.add(key)
+                        try:
+                            result = plain(self, *args, **kwargs)
+                        finally:
+                            _inside.discard(key)
+                    else:
+                        result = plain(self, *args, **kwargs)
                     note(self, operation, n_rows, is_fit)
                     return result
             return _dispatch(self, X, args, kwargs, options)
@@ -231,7 +242,7 @@ def accelerated(
                 if is_fit:
                     _restore(self, before)
                 reason = str(verdict)
-                if not getattr(verdict, "is_error", False):
+                if getattr(verdict, "is_fallback", True):
                     apply_policy(options, name, "in scikit-learn", reason)
             except BaseException:
                 if is_fit:

@@ -28,6 +28,7 @@ __all__ = [
     "UnsuitedError",
     "choose",
     "engine_version",
+    "leave_to_blas",
     "opened_devices",
     "unavailable",
 ]
@@ -48,6 +49,20 @@ GPU_FLOORS: Mapping[str, Mapping[str, int]] = {
     "ridge_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "linear_predict": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
 }
+
+
+# The smaller side of the data up to which `auto` takes the native engine: beyond it all the time goes into one matrix
+# product, at which the BLAS of SciPy is as fast or faster (docs/perf.md).
+NATIVE_CEILINGS: Mapping[str, Mapping[str, int]] = {"ridge_fit": {"float32": 150, "float64": 500}}
+
+
+def leave_to_blas(work: str, shape: tuple[int, ...], dtype: np.dtype) -> str | None:
+    """Return why scikit-learn is as fast as the native engine for data of this shape, `None` if it is not."""
+    ceiling = NATIVE_CEILINGS.get(work, {}).get(dtype.name)
+    side = min(shape)
+    if ceiling is None or side <= ceiling:
+        return None
+    return f"a system of {side:,} unknowns: above {ceiling}, scikit-learn is as fast in {dtype.name}"
 
 
 class Choice(NamedTuple):

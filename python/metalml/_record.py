@@ -50,7 +50,10 @@ def note(estimator: Accelerated, operation: str, decision: Decision | int, is_fi
     state = estimator.__dict__
     record = state.get(RECORD)
     if is_fit and (operation == "fit" or record is None):
-        state[RECORD] = Record(estimator, {operation: decision})
+        if record is not None and record.owner() is estimator:
+            record.decisions = {operation: decision}
+        else:
+            state[RECORD] = Record(estimator, {operation: decision})
     elif record is None:
         return
     elif record.owner() is estimator:

@@ -78,12 +78,14 @@ class LeaveToScikitLearnError(Exception):
         Plain words, for the record.
     is_error : bool, default=False
         scikit-learn is going to raise its own error, which is the answer on every backend.
+    is_choice : bool, default=False
+        Nothing was refused: `auto` found scikit-learn the fastest.
     """
 
-    def __init__(self, reason: str, *, is_error: bool = False) -> None:
+    def __init__(self, reason: str, *, is_error: bool = False, is_choice: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.is_error = is_error
+        self.is_fallback = not (is_error or is_choice)
 
 
 class FallbackWarning(UserWarning):

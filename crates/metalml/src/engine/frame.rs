@@ -1,6 +1,7 @@
 //! Where the values of columns lie: what sums are taken about, so that neither an offset nor a scale costs digits.
 
-use crate::matrix::HostMatrix;
+use super::Real;
+use crate::matrix::{HostMatrix, MatrixView};
 
 /// Where the values of each column lie, roughly: the closer, the less is lost. `unit` holds powers of two.
 #[derive(Clone, Debug)]
@@ -12,30 +13,43 @@ pub struct Frame {
 }
 
 /// Rows that the first guess at a column's place looks at.
-const SAMPLE: usize = 64;
+const SAMPLE: usize = 32;
 impl Frame {
     /// A guess from a few rows, spread evenly.
     pub fn sampled(host: &HostMatrix<'_>) -> Self {
-        let (n_rows, n_cols) = (host.n_rows(), host.n_cols());
-        let step = n_rows.div_ceil(SAMPLE).max(1);
-        let column = |col| {
-            (0..n_rows)
-                .step_by(step)
-                .map(move |row| host.get(row, col))
-                .filter(|value| value.is_finite())
+        match *host {
+            HostMatrix::F32(view) => Self::of(view),
+            HostMatrix::F64(view) => Self::of(view),
+        }
+    }
+
+    fn of<T: Real>(view: MatrixView<'_, T>) -> Self {
+        let n_cols = view.n_cols();
+        let step = view.n_rows().div_ceil(SAMPLE).max(1);
+        let (mut means, mut counts) = (vec![0.0; n_cols], vec![0.0; n_cols]);
+        let mut scratch = Vec::new();
+        // Row by row, as the data lie.
+        let mut each = |visit: &mut dyn FnMut(usize, f64)| {
+            for row in (0..view.n_rows()).step_by(step) {
+                for (col, &value) in view.rows(row..row + 1).packed(&mut scratch).iter().enumerate() {
+                    if value.finite() {
+                        visit(col, value.into());
+                    }
+                }
+            }
         };
-        let shift: Vec<f64> = (0..n_cols)
-            .map(|col| {
-                // A running mean: a sum could overflow.
-                let mean = column(col)
-                    .zip(1_u32..)
-                    .fold(0.0, |mean, (value, n)| mean + (value - mean) / f64::from(n));
-                near(mean)
-            })
-            .collect();
-        let reach = (0..n_cols).map(|col| column(col).map(|value| (value - shift[col]).abs()).fold(0.0, f64::max));
-        let unit = reach.map(unit_of).collect();
-        Self { shift, unit }
+        each(&mut |col, value| {
+            // A running mean: a sum could overflow.
+            counts[col] += 1.0;
+            means[col] += (value - means[col]) / counts[col];
+        });
+        let shift: Vec<f64> = means.into_iter().map(near).collect();
+        let mut reach = vec![0.0_f64; n_cols];
+        each(&mut |col, value| reach[col] = reach[col].max((value - shift[col]).abs()));
+        Self {
+            shift,
+            unit: reach.into_iter().map(unit_of).collect(),
+        }
     }
 }
 
@@ -49,7 +63,7 @@ pub(crate) fn unit_of(reach: f64) -> f64 {
 }
 
 /// A number near `value`: a float32 where that can be, since the GPU subtracts in float32.
-fn near(value: f64) -> f64 {
+pub(crate) fn near(value: f64) -> f64 {
     let narrow = f64::from(value as f32);
     if narrow.is_finite() {
         narrow

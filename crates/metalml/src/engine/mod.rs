@@ -13,7 +13,7 @@ mod real;
 use bytemuck::Pod;
 
 pub use frame::Frame;
-pub(crate) use frame::unit_of;
+pub(crate) use frame::{near, unit_of};
 pub use gpu::Gpu;
 pub use gpu_matrix::GpuMatrix;
 pub use native::{Native, NativeMatrix, OnHost};

@@ -1,6 +1,6 @@
 //! Mean, variance and range of columns in f64, wherever the values lie.
 
-use crate::engine::{Frame, Input, Shape, unit_of};
+use crate::engine::{Frame, Input, Shape, near, unit_of};
 use crate::kernels::Engine;
 use crate::{Error, Result};
 
@@ -11,6 +11,8 @@ pub struct Moments {
     pub weight: Vec<f64>,
     /// Weighted mean.
     pub mean: Vec<f64>,
+    /// Weighted mean less the frame's shift, with digits that the mean itself has no room for.
+    pub offset: Vec<f64>,
     /// Weighted sum of squared distances from the mean.
     pub scatter: Vec<f64>,
     /// How many values are not NaN.
@@ -26,9 +28,12 @@ pub struct Moments {
 /// Squares and their sums stay normal float32 numbers while the farthest value is between these powers of two from the shift.
 const REACH: [f64; 2] = [9.094_947_017_729_282e-13, 1_099_511_627_776.0]; // 2^-40, 2^40
 
+/// How many times the variance the square of the distance from shift to mean may be.
+const FAR: f64 = 1e3;
+
 /// The moments of the columns of `x`, which must be finite, or NaN where `input` welcomes that.
 ///
-/// Two rounds at most: where the sampled rows misjudged the size of a column by far, the range found in the first gives the units of the second.
+/// Two rounds at most: where the sampled rows misjudged the place or the size of a column by far, the range found in the first gives the frame of the second.
 pub fn moments<E: Engine>(
     engine: &E,
     x: &E::Matrix,
@@ -39,13 +44,17 @@ pub fn moments<E: Engine>(
     let first = measured(engine, x, weights, &frame)?;
     check(&first, x.n_rows(), input)?;
     let mut again = false;
-    for (col, unit) in frame.unit.iter_mut().enumerate() {
-        let reach = (first.least[col] - first.frame.shift[col])
+    for col in 0..x.n_cols() {
+        let place = near(first.mean[col]);
+        let far = first.weight[col] * first.offset[col].powi(2) > FAR * first.scatter[col];
+        let shift = if far { place } else { frame.shift[col] };
+        let reach = (first.least[col] - shift)
             .abs()
-            .max((first.greatest[col] - first.frame.shift[col]).abs());
-        let scaled = reach * *unit;
-        if scaled.is_finite() && scaled > 0.0 && !(REACH[0]..REACH[1]).contains(&scaled) {
-            *unit = unit_of(reach);
+            .max((first.greatest[col] - shift).abs());
+        let scaled = reach * frame.unit[col];
+        let misjudged = scaled.is_finite() && scaled > 0.0 && !(REACH[0]..REACH[1]).contains(&scaled);
+        if misjudged || shift != frame.shift[col] {
+            (frame.shift[col], frame.unit[col]) = (shift, unit_of(reach));
             again = true;
         }
     }
@@ -64,20 +73,27 @@ fn measured<E: Engine>(engine: &E, x: &E::Matrix, weights: Option<&E::Matrix>, f
     let range: Vec<f64> = engine.wait::<E::Elem>(range)?.into_iter().map(Into::into).collect();
     let part = |i: usize| sums[i * n_cols..(i + 1) * n_cols].to_vec();
     let [weight, offset, scatter, count] = [0, 1, 2, 3].map(part);
-    let columns = frame.shift.iter().zip(&frame.unit);
-    let mean = columns
-        .clone()
-        .zip(&offset)
-        .map(|((shift, unit), offset)| shift + offset / unit)
+    let offset: Vec<f64> = offset
+        .iter()
+        .zip(&frame.unit)
+        .map(|(offset, unit)| offset / unit)
         .collect();
-    let scatter = columns
-        .zip(&scatter)
-        .map(|((_, unit), scatter)| (scatter / unit / unit).max(0.0))
+    let mean = frame
+        .shift
+        .iter()
+        .zip(&offset)
+        .map(|(shift, offset)| shift + offset)
+        .collect();
+    let scatter = scatter
+        .iter()
+        .zip(&frame.unit)
+        .map(|(scatter, unit)| (scatter / unit / unit).max(0.0))
         .collect();
     let (least, greatest) = range.split_at(n_cols);
     Ok(Moments {
         weight,
         mean,
+        offset,
         scatter,
         count,
         least: least.to_vec(),

@@ -37,14 +37,14 @@ const AGREEMENT: f64 = 1e-3;
 fn recentre(products: &mut [f64], x: &Moments, y: &Moments, fit_intercept: bool) -> Result<f64> {
     let n_cols = x.mean.len() + y.mean.len();
     let joined = |a: &[f64], b: &[f64]| a.iter().chain(b).copied().collect::<Vec<_>>();
-    let (mean, shift) = (joined(&x.mean, &y.mean), joined(&x.frame.shift, &y.frame.shift));
+    let (mean, offset) = (joined(&x.mean, &y.mean), joined(&x.offset, &y.offset));
     let unit = joined(&x.frame.unit, &y.frame.unit);
     let mut share = 0.0_f64;
     for (i, row) in products.chunks_exact_mut(n_cols).enumerate() {
         let weight = x.weight[i];
         let rounded = (row[i] / unit[i] / unit[i]).abs();
         for (j, product) in row.iter_mut().enumerate() {
-            *product = *product / unit[i] / unit[j] - weight * (mean[i] - shift[i]) * (mean[j] - shift[j]);
+            *product = *product / unit[i] / unit[j] - weight * offset[i] * offset[j];
         }
         // What overflowed or vanished in the products did not in the statistics.
         let off = (row[i] - x.scatter[i]).abs();

@@ -20,7 +20,7 @@ use crate::matrix::MatrixView;
 use crate::threads::{for_each_chunk, map_tasks, vectorized};
 
 /// Rows of a block: the length of a sum in the precision of the data.
-const BLOCK_ROWS: usize = 256;
+const BLOCK_ROWS: usize = 512;
 /// Products up to which f32 rows are multiplied in f64: few rows do not average the rounding of f32 out.
 const F64_PRODUCTS: usize = 1 << 24;
 /// Rows that are centred at once when a block is shared among threads.
