@@ -41,7 +41,7 @@ fn main() {
         }
     }
     names.sort();
-    let list: String = names.iter().map(|name| format!("{name}::KERNEL, ")).collect();
+    let list: String = names.iter().flat_map(|name| [name.as_str(), "::KERNEL, "]).collect();
     let all = format!(
         "/// Every kernel, the runtime's own included.\npub const KERNELS: [crate::device::Kernel; {}] = [{list}];\n",
         names.len()
@@ -107,7 +107,7 @@ fn bindings(module: &Module) -> Result<(String, String, String), String> {
         }
         match variable.space {
             AddressSpace::Uniform if field == "params" && slot == 0 => {
-                params = Some(params_struct(module, variable.ty)?)
+                params = Some(params_struct(module, variable.ty)?);
             }
             AddressSpace::Storage { .. } => {
                 let element = element(module, variable.ty).ok_or(format!("`{field}`: element type not allowed"))?;

@@ -121,13 +121,13 @@ pub(crate) fn ridge_fit<'py>(
     x: &Floats<'py>,
     y: &Floats<'py>,
     sample_weight: Option<&Floats<'py>>,
-    alpha: PyReadonlyArray1<'py, f64>,
+    alpha: Vec<f64>,
     fit_intercept: bool,
     device: Option<&Device>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    let params = ridge::Params::new(alpha.as_array().to_vec(), fit_intercept).map_err(raised)?;
-    let x = host(x, "X")?;
     let n_targets = alpha.len();
+    let params = ridge::Params::new(alpha, fit_intercept).map_err(raised)?;
+    let x = host(x, "X")?;
     let job = ridge::Fit {
         x,
         y: host(y, "y")?,
@@ -135,13 +135,13 @@ pub(crate) fn ridge_fit<'py>(
         params,
     };
     let fitted = run(py, device, job)?;
-    let coefficients = typed(py, &x, fitted.coefficients)?.call_method1("reshape", ((n_targets, x.n_cols()),))?;
-    Ok((coefficients, typed(py, &x, fitted.intercept)?))
+    let coefficients = typed(py, &x, fitted.coefficients).call_method1("reshape", ((n_targets, x.n_cols()),))?;
+    Ok((coefficients, typed(py, &x, fitted.intercept)))
 }
 
 /// An array of the element type of `like`.
-fn typed<'py>(py: Python<'py>, like: &HostMatrix<'_>, values: Vec<f64>) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match like {
+fn typed<'py>(py: Python<'py>, like: &HostMatrix<'_>, values: Vec<f64>) -> Bound<'py, PyAny> {
+    match like {
         HostMatrix::F32(_) => values
             .iter()
             .map(|&value| value as f32)
@@ -149,7 +149,7 @@ fn typed<'py>(py: Python<'py>, like: &HostMatrix<'_>, values: Vec<f64>) -> PyRes
             .into_pyarray(py)
             .into_any(),
         HostMatrix::F64(_) => values.into_pyarray(py).into_any(),
-    })
+    }
 }
 
 /// `out = x coefᵀ + intercept`.

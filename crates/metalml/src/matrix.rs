@@ -327,7 +327,10 @@ impl HostMatrix<'_> {
 
     /// Element `(row, col)`.
     pub fn get(&self, row: usize, col: usize) -> f64 {
-        each!(HostMatrix, self, view => view.get(row, col).into())
+        match self {
+            Self::F32(view) => view.get(row, col).into(),
+            Self::F64(view) => view.get(row, col),
+        }
     }
 
     /// Some of the columns.

@@ -229,13 +229,13 @@ fn limits(device: &wgpu::Limits, memory: Option<u64>, options: Options) -> Limit
     reason = "Vulkan tells the size of its memory only through its raw handles"
 )]
 fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
+    const DEVICE_LOCAL: u32 = 1;
     // SAFETY: the handles are used at once, to read properties, and not kept.
     let properties = unsafe {
         let adapter = adapter.as_hal::<wgpu::hal::api::Vulkan>()?;
         let instance = adapter.shared_instance().raw_instance();
         instance.get_physical_device_memory_properties(adapter.raw_physical_device())
     };
-    const DEVICE_LOCAL: u32 = 1;
     let heaps = &properties.memory_heaps[..properties.memory_heap_count as usize];
     heaps
         .iter()

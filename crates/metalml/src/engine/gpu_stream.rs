@@ -47,7 +47,7 @@ impl<'a> Gpu<'a> {
                 // In place: what may not be there was looked for before the first row was changed.
                 None => self.upload_block(&Input::finite(out.rows(rows.clone()).as_view(), "X").with_nan())?,
             };
-            let mut result = self.create_whole(rows.len(), out.n_cols());
+            let mut result = GpuMatrix::new(None, rows.len(), out.n_cols(), rows.len());
             step(&block, &mut &mut result)?;
             let flight = self.depart(&result, rows, &mut flights, &mut out)?;
             flights.push_back(flight);
@@ -72,14 +72,11 @@ impl<'a> Gpu<'a> {
     }
 
     fn upload_block(&self, input: &Input<'_>) -> Result<GpuMatrix<'a>> {
-        let mut block = self.create_whole(input.host.n_rows(), input.host.n_cols());
+        let n_rows = input.host.n_rows();
+        let mut block = GpuMatrix::new(None, n_rows, input.host.n_cols(), n_rows);
         let array = self.upload_rows(input, block.ld)?;
         block.blocks = vec![OnceCell::from(array)];
         Ok(block)
-    }
-
-    fn create_whole(&self, n_rows: usize, n_cols: usize) -> GpuMatrix<'a> {
-        GpuMatrix::new(None, n_rows, n_cols, n_rows)
     }
 
     /// Send a block of results on its way, landing the oldest one if the ring is full.

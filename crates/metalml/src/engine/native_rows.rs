@@ -1,10 +1,5 @@
 //! How the native kernels walk a matrix: blocks that fit the cache, copied only if they do not lie in rows already.
 
-#![expect(
-    clippy::inline_always,
-    reason = "what `vectorized` runs must be compiled where it is called"
-)]
-
 use std::ops::Range;
 
 use crate::engine::Real;

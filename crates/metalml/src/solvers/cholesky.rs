@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// the best, and the condition of `S` is what the solution suffers from.
 #[derive(Debug)]
 pub struct Factor {
-    factor: Llt<f64>,
+    llt: Llt<f64>,
     scale: Vec<f64>,
     /// An estimate of the condition of `S` in the 1-norm.
     pub condition: f64,
@@ -31,7 +31,7 @@ impl Factor {
         // On this thread: faer's own choice would start threads that a forked child has not.
         faer::set_global_parallelism(faer::Par::Seq);
         let view = MatRef::from_row_major_slice(&scaled, n, n);
-        let factor = Llt::new(view, Side::Lower).map_err(|error| match error {
+        let llt = Llt::new(view, Side::Lower).map_err(|error| match error {
             faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index } => {
                 Error::NotPositiveDefinite { pivot: index }
             }
@@ -39,30 +39,28 @@ impl Factor {
         let norm = (0..n)
             .map(|i| scaled[i * n..(i + 1) * n].iter().map(|value| value.abs()).sum())
             .fold(0.0, f64::max);
-        let condition = norm * inverse_norm(n, |rhs| solve(&factor, rhs, 1));
-        Ok(Self {
-            factor,
-            scale,
-            condition,
-        })
+        let condition = norm * inverse_norm(n, |rhs| solve(&llt, rhs, 1));
+        Ok(Self { llt, scale, condition })
     }
 
     /// Solve for `n_rhs` right-hand sides, row-major `n` by `n_rhs`, in place.
     pub fn solve(&self, rhs: &mut [f64], n_rhs: usize) {
         let rescale = |rhs: &mut [f64]| {
             for (row, scale) in rhs.chunks_exact_mut(n_rhs.max(1)).zip(&self.scale) {
-                row.iter_mut().for_each(|value| *value /= scale);
+                for value in row {
+                    *value /= scale;
+                }
             }
         };
         rescale(rhs);
-        solve(&self.factor, rhs, n_rhs);
+        solve(&self.llt, rhs, n_rhs);
         rescale(rhs);
     }
 }
 
-fn solve(factor: &Llt<f64>, rhs: &mut [f64], n_rhs: usize) {
+fn solve(llt: &Llt<f64>, rhs: &mut [f64], n_rhs: usize) {
     let n = rhs.len() / n_rhs.max(1);
-    factor.solve_in_place(MatMut::from_row_major_slice_mut(rhs, n, n_rhs));
+    llt.solve_in_place(MatMut::from_row_major_slice_mut(rhs, n, n_rhs));
 }
 
 /// A lower bound, mostly equal, of the 1-norm of the inverse: Higham (1988), ACM TOMS 14, algorithm 2.1, for a symmetric matrix.

@@ -121,7 +121,9 @@ fn unsuited(error: Error) -> Error {
 
 /// Coefficients rounded as the caller will hold them, and the intercept that goes with them.
 fn finish(fit: &Fit<'_>, mut coefficients: Vec<f64>, x_mean: &[f64], y_mean: &[f64]) -> Result<Fitted> {
-    coefficients.iter_mut().for_each(|value| *value = fit.x.rounded(*value));
+    for value in &mut coefficients {
+        *value = fit.x.rounded(*value);
+    }
     let at_mean = |weights: &[f64]| {
         weights
             .iter()

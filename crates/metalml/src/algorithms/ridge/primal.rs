@@ -10,15 +10,12 @@ use crate::{Error, Result};
 
 pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Result<Fitted> {
     let [x_input, y_input] = inputs(fit);
-    let (x, y, weights) = match fit.weights {
-        Some(weights) => {
-            let [x, y, weights] = engine.bring([x_input, y_input, Input::finite(weights, "sample_weight")])?;
-            (x, y, Some(weights))
-        }
-        None => {
-            let [x, y] = engine.bring([x_input, y_input])?;
-            (x, y, None)
-        }
+    let (x, y, weights) = if let Some(weights) = fit.weights {
+        let [x, y, weights] = engine.bring([x_input, y_input, Input::finite(weights, "sample_weight")])?;
+        (x, y, Some(weights))
+    } else {
+        let [x, y] = engine.bring([x_input, y_input])?;
+        (x, y, None)
     };
     let of_x = moments(engine, &x, &x_input, weights.as_ref())?;
     let of_y = moments(engine, &y, &y_input, weights.as_ref())?;
@@ -48,7 +45,7 @@ fn recentre(products: &mut [f64], x: &Moments, y: &Moments, fit_intercept: bool)
         }
         // What overflowed or vanished in the products did not in the statistics.
         let off = (row[i] - x.scatter[i]).abs();
-        if !(off <= AGREEMENT * (x.scatter[i] + AGREEMENT * rounded)) {
+        if off.is_nan() || off > AGREEMENT * (x.scatter[i] + AGREEMENT * rounded) {
             return Err(Error::Unsuited {
                 reason: "X holds values whose squares this precision cannot hold".into(),
             });

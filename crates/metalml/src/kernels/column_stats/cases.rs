@@ -18,13 +18,11 @@ impl ColumnStatsCase {
     fn values(&self) -> Vec<f64> {
         let mut values = uniform(self.n_rows * self.n_cols, 1);
         // Float32 holds these exactly: a quarter is a multiple of its spacing there.
-        values.iter_mut().for_each(|value| {
-            *value = if self.offset > 0.0 {
-                (*value * 64.0).round() / 4.0 + self.offset
-            } else {
-                *value
+        if self.offset > 0.0 {
+            for value in &mut values {
+                *value = (*value * 64.0).round() / 4.0 + self.offset;
             }
-        });
+        }
         if self.nan {
             values.iter_mut().step_by(7).for_each(|value| *value = f64::NAN);
         }

@@ -30,7 +30,7 @@ pub struct Sums<E: Storage> {
 pub trait ColumnStats: Storage {
     /// One pass over `x`; `weights` is a column of the same rows.
     ///
-    /// Chan, Golub, LeVeque (1983), "Algorithms for computing the sample variance", section 2: sums of shifted data, merged pairwise.
+    /// Chan, Golub, `LeVeque` (1983), "Algorithms for computing the sample variance", section 2: sums of shifted data, merged pairwise.
     fn column_stats(&self, x: &Self::Matrix, weights: Option<&Self::Matrix>, frame: &Frame) -> Result<Sums<Self>>;
 }
 

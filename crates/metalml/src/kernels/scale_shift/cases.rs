@@ -16,9 +16,9 @@ struct ScaleShiftCase {
 impl ScaleShiftCase {
     fn values(&self) -> Vec<f64> {
         let mut values = uniform(self.n_rows * self.n_cols, 3);
-        values
-            .iter_mut()
-            .for_each(|value| *value = f64::from(f32::from_f64(*value + self.offset)));
+        for value in &mut values {
+            *value = f64::from(f32::from_f64(*value + self.offset));
+        }
         values.iter_mut().step_by(11).for_each(|value| *value = f64::NAN);
         values
     }
