@@ -28,18 +28,64 @@ pub(crate) fn for_each_chunk<T: Send>(
     task: impl Fn(usize, &mut [T]) + Sync,
 ) {
     let n_chunks = values.len().div_ceil(chunk);
-    let chunks = values.chunks_mut(chunk).enumerate();
     if n_chunks < 2 || work < SERIAL_WORK {
+        let chunks = values.chunks_mut(chunk).enumerate();
         chunks.for_each(|(at, chunk)| task(at, chunk));
         return;
     }
-    let chunks = Mutex::new(chunks);
+    let stretches = Mutex::new(Stretches::new(values, chunk));
     share(n_chunks, &|| {
-        let next = || chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let stretches = || stretches.lock().unwrap_or_else(PoisonError::into_inner);
+        let worker = stretches().join();
+        let next = || stretches().next(worker);
         while let Some((at, chunk)) = next() {
             task(at, chunk);
         }
     });
+}
+
+/// Chunks not begun, a stretch of neighbours for each worker. Workers stay far apart: two that write to one huge page of
+/// fresh memory would both clear it.
+struct Stretches<'v, T> {
+    chunk: usize,
+    n_workers: usize,
+    /// The number of its first chunk, and the values.
+    of: Vec<(usize, &'v mut [T])>,
+}
+
+impl<'v, T> Stretches<'v, T> {
+    fn new(values: &'v mut [T], chunk: usize) -> Self {
+        Self {
+            chunk,
+            n_workers: 0,
+            of: vec![(0, values)],
+        }
+    }
+
+    /// The number of a new worker. The first owns everything.
+    fn join(&mut self) -> usize {
+        if self.n_workers > 0 {
+            self.of.push((0, &mut []));
+        }
+        self.n_workers += 1;
+        self.n_workers - 1
+    }
+
+    /// The next chunk of a worker; one that has none takes the second half of the longest stretch.
+    fn next(&mut self, worker: usize) -> Option<(usize, &'v mut [T])> {
+        if self.of[worker].1.is_empty() {
+            let longest = self.of.iter_mut().max_by_key(|(_, values)| values.len())?;
+            let (first, values) = std::mem::take(longest);
+            let kept = values.len().div_ceil(self.chunk) / 2;
+            let (front, back) = values.split_at_mut(kept * self.chunk);
+            *longest = (first, front);
+            self.of[worker] = (first + kept, back);
+        }
+        let (first, values) = std::mem::take(&mut self.of[worker]);
+        let (next, rest) = values.split_at_mut(self.chunk.min(values.len()));
+        self.of[worker] = (first + 1, rest);
+        (!next.is_empty()).then_some((first, next))
+    }
 }
 
 /// Runs `work` on this thread and, at the same time, on as many helpers as there are and can be of use.
