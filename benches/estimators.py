@@ -21,9 +21,9 @@ import numpy as np
 import sklearn
 import sklearn.linear_model
 import sklearn.preprocessing
-from side_by_side import calls_for, medians
 
 import metalml as ml
+from side_by_side import calls_for, medians
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn.linear_model
-from data import regression
-from interpreter import run_python
 
 import metalml as ml
+from data import regression
+from interpreter import run_python
 
 X, Y = regression(128, 4, dtype=np.float32)
 X64, Y64 = X.astype(np.float64), Y.astype(np.float64)
