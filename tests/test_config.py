@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -170,6 +171,64 @@ def test_workers_of_a_grid_search_get_the_active_configuration(kind: str, by: st
             search.fit(X, Y)
             ml.set_config(backend="auto")
     assert set(search.cv_results_["mean_test_score"]) == {1.0 if backend == "native" else 2.0}
+
+
+WORKERS = """
+    import joblib, numpy as np, metalml as ml, sklearn
+
+    X = np.arange(600, dtype=np.float32).reshape(200, 3) % 7
+    y = X[:, 0]
+
+    def seen(model):
+        fresh = ml.linear_model.Ridge().fit(X, y)
+        ours = {name: ml.get_config()[name] for name in ("backend", "precision", "on_fallback")}
+        given = model.fit(X, y)
+        again = sklearn.base.clone(model).fit(X, y)
+        return given.backend_, again.backend_, fresh.backend_, ours, sklearn.get_config()["assume_finite"]
+"""
+
+
+def seen_by_workers(code: str, **variables: str) -> str:
+    """Run `WORKERS` and the code in a fresh process; every worker saw the same."""
+    last = "\n    assert all(result == found[0] for result in found); print(*found[0][:3], found[0][3], found[0][4])"
+    return run_python(WORKERS + textwrap.indent(textwrap.dedent(code), " " * 4) + last, **variables)
+
+
+def test_loky_workers_inherit_the_environment() -> None:
+    code = """
+        with joblib.parallel_config(backend="loky", n_jobs=2):
+            found = joblib.Parallel()(joblib.delayed(seen)(ml.linear_model.Ridge()) for _ in range(4))
+    """
+    variables = {"METALML_BACKEND": "cpu", "METALML_PRECISION": "float32", "METALML_ON_FALLBACK": "warn"}
+    options = {"backend": "cpu", "precision": "float32", "on_fallback": "warn"}
+    assert seen_by_workers(code, **variables) == f"cpu cpu cpu {options} False"
+
+
+def test_an_estimator_carries_the_context_to_loky_workers_as_scikit_learn_does_its_own() -> None:
+    code = """
+        with joblib.parallel_config(backend="loky", n_jobs=2):
+            with ml.config_context(backend="cpu", assume_finite=True):
+                parallel, delayed = ml.utils.parallel.Parallel(), ml.utils.parallel.delayed
+                found = parallel(delayed(seen)(ml.linear_model.Ridge()) for _ in range(4))
+    """
+    # What is made in the worker itself follows the environment there.
+    options = {"backend": "native", "precision": "preserve", "on_fallback": None}
+    assert seen_by_workers(code, METALML_BACKEND="native") == f"cpu cpu native {options} True"
+
+
+def test_a_refusal_in_a_loky_worker_is_the_callers_error() -> None:
+    message = run_python(
+        """
+        import joblib, numpy as np, metalml as ml
+        with joblib.parallel_config(backend="loky", n_jobs=2), ml.config_context(on_fallback="raise"):
+            fit = joblib.delayed(lambda model: model.fit(np.eye(4), np.arange(4)))
+            try:
+                joblib.Parallel()(fit(ml.linear_model.Ridge(solver="svd")) for _ in range(2))
+            except ml.BackendUnavailableError as error:
+                print(error)
+        """
+    )
+    assert "solver='svd' runs in scikit-learn" in message
 
 
 def test_a_saved_model_carries_no_configuration() -> None:

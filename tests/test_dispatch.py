@@ -12,6 +12,7 @@ import sklearn.linear_model
 import metalml as ml
 from data import regression
 from interpreter import run_python
+from tolerance import assert_close
 
 X, Y = regression(128, 4, dtype=np.float32)
 X64, Y64 = X.astype(np.float64), Y.astype(np.float64)
@@ -112,6 +113,48 @@ def test_float64_is_refused_by_a_strict_gpu_unless_float32_is_asked_for(gpu: str
         assert model.coef_.dtype == np.float64
     with ml.config_context(backend="auto"):
         assert ml.linear_model.Ridge().fit(*given).backend_ == "native"
+
+
+# Rows, columns and type of data for Ridge whose smaller side is the largest that `auto` gives to the native engine.
+WIDEST = {
+    "float32": (200, 150, np.float32),
+    "float32, the dual": (150, 400, np.float32),
+    "float64": (600, 500, np.float64),
+}
+
+
+def wider(case: str, more: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return data of a case with `more` on the smaller side, and the length of that side."""
+    n_rows, n_columns, dtype = WIDEST[case]
+    shape = (n_rows, n_columns + more) if n_columns < n_rows else (n_rows + more, n_columns)
+    return *regression(*shape, dtype=dtype), min(shape)
+
+
+@pytest.mark.parametrize("case", list(WIDEST))
+@pytest.mark.parametrize("policy", [None, "raise", "warn", "record"])
+def test_auto_leaves_a_large_system_to_scikit_learn_by_choice(case: str, policy: str | None) -> None:
+    X, y, side = wider(case, 0)
+    assert ml.linear_model.Ridge().fit(X, y).backend_ == "native"
+    X, y, above = wider(case, 1)
+    # A choice, not a fallback: no policy raises or warns, and a warning would fail this test.
+    with ml.config_context(on_fallback=policy):
+        model = ml.linear_model.Ridge().fit(X, y)
+    assert model.operation_backends_ == {"fit": "cpu"}
+    for words in (f"{above} unknowns", f"above {side}", X.dtype.name, "not the GPU"):
+        assert words in model.fallback_reasons_["fit"]
+    np.testing.assert_array_equal(model.coef_, sklearn.linear_model.Ridge().fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("case", list(WIDEST))
+def test_a_backend_that_was_asked_for_keeps_large_systems(case: str, gpu: str) -> None:
+    X, y, _ = wider(case, 1)
+    with ml.config_context(backend="native"):
+        model = ml.linear_model.Ridge().fit(X, y)
+    assert model.backend_ == "native"
+    with ml.config_context(backend="gpu", precision="float32"):
+        assert ml.linear_model.Ridge().fit(X, y).backend_ == f"{gpu}+native"
+    exact = sklearn.linear_model.Ridge(solver="svd").fit(X.astype(np.float64), y.astype(np.float64))
+    assert_close(model.coef_, exact.coef_, X.dtype, len(X))
 
 
 @pytest.mark.parametrize("backend", ["gpu"], indirect=True)

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import metalml as ml
+from compat import scikit_learn_class
 from data import regression
+from metalml._record import _VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,6 +132,34 @@ def test_a_pickle_of_another_version_warns(model: object, key: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pickle.loads(pickle.dumps(model))
+
+
+def test_a_pickle_of_another_scikit_learn_warns_in_its_words(model: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = scikit_learn_class(model)()
+    with monkeypatch.context() as earlier:
+        earlier.setitem(_VERSIONS, "_sklearn_version", "1.5.2")
+        earlier.setattr("sklearn.base.__version__", "1.5.2")
+        pickles = [pickle.dumps(estimator.fit(X, Y)) for estimator in (model, plain)]
+    said = []
+    for saved in pickles:
+        with pytest.warns(InconsistentVersionWarning) as caught:
+            pickle.loads(saved)
+        said.append([(vars(entry.message), str(entry.message)) for entry in caught])
+    assert said[0] == said[1]
+
+
+def test_a_pickle_of_another_metalml_names_both_versions(model: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setitem(_VERSIONS, "_metalml_version", "0.0.1")
+        saved = pickle.dumps(model.fit(X, Y))
+    with pytest.warns(UserWarning, match=r"saved by metalml 0\.0\.1 and is loaded by " + ml.__version__) as caught:
+        loaded = pickle.loads(saved)
+    assert len(caught) == 1
+    np.testing.assert_array_equal(getattr(loaded, method_of(model))(X), getattr(model, method_of(model))(X))
+    # Saved again, it is of this version.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pickle.loads(pickle.dumps(loaded))
 
 
 def test_a_clone_is_unfitted(model: object, backend: str) -> None:
