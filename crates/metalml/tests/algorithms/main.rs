@@ -148,7 +148,9 @@ fn assert_near(found: &[f64], expected: &[f64], allowed: f64, law: &str) {
 type Law = fn(&Place);
 
 fn hold(laws: &[Law], on: &Place) {
-    laws.iter().for_each(|law| law(on));
+    for law in laws {
+        law(on);
+    }
 }
 
 /// Bindings that hold a part of the rows of tall data.
