@@ -37,6 +37,8 @@ pub struct Options {
     pub checked: bool,
     /// Keep nothing on disk.
     pub forget: bool,
+    /// Behave as a device that runs this many submissions, and drops the others without a word.
+    pub runs: Option<u64>,
 }
 
 /// What a device has done since it was opened.

@@ -281,7 +281,9 @@ impl<'d> Recording<'d> {
         if let (Some(readback), Some(nonces)) = (&readback, &self.nonces) {
             encoder.copy_buffer_to_buffer(&nonces.memory.buffer, 0, readback, self.downloads, nonces.bytes());
         }
-        let submission = self.device.queue.submit([encoder.finish()]);
+        let done = self.device.counts().submissions.load(Ordering::Relaxed);
+        let runs = self.device.options.runs.is_none_or(|runs| done < runs);
+        let submission = self.device.queue.submit(runs.then(|| encoder.finish()));
         self.device.counts().submissions.fetch_add(1, Ordering::Relaxed);
         self.device.check("submission")?;
         for command in commands {

@@ -103,7 +103,7 @@ impl<'a> Gpu<'a> {
         for start in (0..n_rows).step_by(rows_per_chunk) {
             let rows = input.host.rows(start..(start + rows_per_chunk).min(n_rows));
             let bytes = rows.n_rows() * row_bytes;
-            let lease = self.device.staging.lease(self.device)?;
+            let mut lease = self.device.staging.lease(self.device)?;
             let found = lease.fill(bytes as u64, |to| fill(rows, ld, to))?;
             accept(found, input)?;
             let mut recording = self.recording.borrow_mut();

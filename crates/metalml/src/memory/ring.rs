@@ -71,6 +71,8 @@ struct Mapping {
 pub(crate) struct Lease<'d> {
     ring: &'d Ring,
     staging: Option<Staging>,
+    /// Whether the buffer is in a state that the ring cannot lend again: a call that fails leaves it so.
+    spent: bool,
 }
 
 impl Ring {
@@ -110,11 +112,11 @@ impl Ring {
         let idle = state.idle.pop_front();
         if let Some(staging) = idle {
             drop(state);
-            let mut lease = Lease {
-                ring: self,
-                staging: Some(staging),
-            };
-            lease.await_mapping(device)?;
+            let mut lease = self.lent(staging);
+            if lease.await_mapping(device)? && matches!(self.way, Way::ToHost) {
+                // A call that failed on its way did not collect these.
+                lease.unmap();
+            }
             return Ok(Some(lease));
         }
         if state.made >= self.way.size().1 {
@@ -122,10 +124,15 @@ impl Ring {
         }
         state.made += 1;
         drop(state);
-        Ok(Some(Lease {
+        Ok(Some(self.lent(self.make(device))))
+    }
+
+    fn lent(&self, staging: Staging) -> Lease<'_> {
+        Lease {
             ring: self,
-            staging: Some(self.make(device)),
-        }))
+            staging: Some(staging),
+            spent: false,
+        }
     }
 
     fn make(&self, device: &Device) -> Staging {
@@ -161,23 +168,29 @@ impl Lease<'_> {
     }
 
     /// Fill the mapped buffer and unmap it.
-    pub(crate) fn fill<R>(&self, bytes: u64, fill: impl FnOnce(StagedBytes<'_>) -> R) -> Result<R> {
+    pub(crate) fn fill<R>(&mut self, bytes: u64, fill: impl FnOnce(StagedBytes<'_>) -> R) -> Result<R> {
         let lost = |_| Error::DeviceLost { during: "upload" };
         let mut mapped = self.buffer().get_mapped_range_mut(..bytes).map_err(lost)?;
         let result = fill(mapped.slice(..));
         drop(mapped);
-        self.buffer().unmap();
+        self.unmap();
+        self.spent = true;
         Ok(result)
     }
 
     /// Read the mapped buffer and unmap it.
-    pub(crate) fn collect(&self, bytes: u64, collect: impl FnOnce(&[u8])) -> Result<()> {
+    pub(crate) fn collect(&mut self, bytes: u64, collect: impl FnOnce(&[u8])) -> Result<()> {
         let lost = |_| Error::DeviceLost { during: "download" };
         let mapped = self.buffer().get_mapped_range(..bytes).map_err(lost)?;
         collect(&mapped);
         drop(mapped);
-        self.buffer().unmap();
+        self.unmap();
         Ok(())
+    }
+
+    fn unmap(&mut self) {
+        self.buffer().unmap();
+        self.spent = false;
     }
 
     /// Ask for the buffer to be mapped once `submission` has run.
@@ -192,20 +205,22 @@ impl Lease<'_> {
         });
         if let Some(staging) = &mut self.staging {
             staging.mapping = Some(Mapping { submission, outcome });
+            self.spent = false;
         }
     }
 
-    /// Wait until a mapping that was asked for is there.
-    pub(crate) fn await_mapping(&mut self, device: &Device) -> Result<()> {
+    /// Wait until a mapping that was asked for is there; whether one was.
+    pub(crate) fn await_mapping(&mut self, device: &Device) -> Result<bool> {
         let Some(mapping) = self.staging.as_mut().and_then(|staging| staging.mapping.take()) else {
-            return Ok(());
+            return Ok(false);
         };
         let waited = device.wgpu.poll(wgpu::PollType::Wait {
             submission_index: Some(mapping.submission),
             timeout: None,
         });
         if waited.is_ok() && matches!(mapping.outcome.recv(), Ok(Ok(()))) {
-            return Ok(());
+            self.spent = matches!(self.ring.way, Way::ToHost);
+            return Ok(true);
         }
         // A buffer in an unknown state is not used again.
         self.staging = None;
@@ -216,7 +231,7 @@ impl Lease<'_> {
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         let mut state = self.ring.lock();
-        match self.staging.take() {
+        match self.staging.take().filter(|_| !self.spent) {
             Some(staging) => state.idle.push_back(staging),
             None => state.made -= 1,
         }
