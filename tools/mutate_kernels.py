@@ -2,8 +2,8 @@
 
     python tools/mutate_kernels.py [WORD]      # only the files whose path holds WORD
 
-The edits stand beside the kernels, in `mutations.toml`: `"file.wgsl" = [["as it is", "as it must not be"], ...]`. They are
-tried in a copy of the crates, one at a time.
+The edits stand beside the kernels, in `mutations.toml`: `"file.wgsl" = [["as it is", "as it must not be"], ...]`. They
+are tried in a copy of the crates, one at a time.
 """
 
 from __future__ import annotations
