@@ -75,6 +75,11 @@ class Run:
         self._refusal = refusal
         self.decision = Decision("native", None)
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether a rule is broken: only scikit-learn's own errors are looked for, and then `place` raises."""
+        return self._refusal is not None
+
     def place(
         self,
         work: str,
@@ -187,6 +192,8 @@ def accelerated(
         run_body = cast("Callable[..., object]", body)
         plain = without_output_wrapping(owner, operation)
         inherited = _marking_inside(plain) if calls_others else plain
+        kinds = [parameter.kind for parameter in inspect.signature(plain).parameters.values()]
+        most = sum(kind is not inspect.Parameter.KEYWORD_ONLY for kind in kinds) - 1
 
         @functools.wraps(inherited)
         def call(self: Accelerated, *args: object, **kwargs: object) -> object:
@@ -222,6 +229,8 @@ def accelerated(
                 note(self, operation, decision, is_fit)
                 return result
 
+            if len(args) > most:  # a mistake, and our body would count the arguments otherwise
+                return inherited(self, *args, **kwargs)
             if options.backend == "cpu":
                 return in_scikit_learn(ASKED_FOR_CPU)
             broken = first_broken(all_rules, self, X)

@@ -90,9 +90,20 @@ def checked_array(X: npt.ArrayLike, **checks: object) -> np.ndarray:
     return _check(X, **checks)
 
 
-def checked_weights(sample_weight: npt.ArrayLike | None, X: np.ndarray) -> np.ndarray | None:
-    """Run scikit-learn's validation of sample weights, which then have the dtype of `X`."""
-    return None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
+def checked_weights(
+    sample_weight: npt.ArrayLike | None, X: np.ndarray, *, estimator: object, allow_nan: bool = False
+) -> np.ndarray | None:
+    """Run scikit-learn's validation of sample weights, which then have the dtype of `X`.
+
+    The finite check of `X` was put off, but scikit-learn speaks of what is not finite before it looks at weights.
+    """
+    if sample_weight is None:
+        return None
+    try:
+        return _check_sample_weight(sample_weight, X, dtype=X.dtype)
+    except (TypeError, ValueError):
+        raise_if_not_finite(X, estimator=estimator, name="X", allow_nan=allow_nan)
+        raise
 
 
 def fit_context(method: _Method) -> _Method:
@@ -148,13 +159,20 @@ def single_column_target_is_flat() -> bool:
     return Ridge().fit([[0.0], [1.0]], [[0.0], [1.0]]).coef_.ndim == 1
 
 
-@lru_cache(maxsize=16)
-def type_of_sample_count(*, computes: bool, weighted: bool, ragged: bool, dtype: np.dtype) -> np.dtype:
-    """Return the dtype of StandardScaler's `n_samples_seen_`, which differs by release and by path."""
+@lru_cache(maxsize=64)
+def type_of_sample_count(
+    *, computes: bool, weighted: bool, ragged: bool, dtype: np.dtype, before: tuple[np.dtype, bool] | None
+) -> np.dtype:
+    """Return the dtype of StandardScaler's `n_samples_seen_`, which differs by release and by path.
+
+    `before` says the dtype of the count so far, and whether there is one for each column; `None` at the first rows.
+    """
     from sklearn.preprocessing import StandardScaler
 
     rows = np.array([[0.0, np.nan if ragged else 0.0], [1.0, 1.0]], dtype=dtype)
-    weights = np.ones(2, dtype=dtype) if weighted else None
-    with sklearn.config_context(transform_output="default"):
-        seen = StandardScaler(with_mean=computes, with_std=computes).fit(rows, sample_weight=weights).n_samples_seen_
+    scaler = StandardScaler(with_mean=computes, with_std=computes)
+    if before is not None:
+        counts = np.array([2, 1], dtype=before[0])
+        scaler.partial_fit(np.zeros_like(rows)).n_samples_seen_ = counts if before[1] else counts[0]
+    seen = scaler.partial_fit(rows, sample_weight=np.ones(2, dtype=dtype) if weighted else None).n_samples_seen_
     return np.asarray(seen).dtype

@@ -66,6 +66,9 @@ FIT_MISTAKES: dict[str, Callable[[object], object]] = {
     "a negative weight": lambda m: m.fit(X, Y, sample_weight=with_value(np.ones(128), -1)),
     "too few weights": lambda m: m.fit(X, Y, sample_weight=np.ones(127)),
     "weights in two columns": lambda m: m.fit(X, Y, sample_weight=np.ones((128, 2))),
+    "bad weights beside nan in X": lambda m: m.fit(with_value(X, np.nan), Y, sample_weight=np.ones(127)),
+    "weights of a word beside inf in X": lambda m: m.fit(with_value(X, np.inf), Y, sample_weight="balanced"),
+    "too many arguments": lambda m: m.fit(X, Y, None, None),
     "too few targets": lambda m: m.fit(X, Y[:-1]),
     "no targets": lambda m: m.fit(X, None),
     "three-dimensional targets": lambda m: m.fit(X, np.ones((128, 2, 2))),
@@ -102,12 +105,59 @@ def test_fit_fails_as_in_scikit_learn(backend: str, mistake: str) -> None:
     assert not hasattr(model, "operation_backends_")
 
 
+@pytest.mark.parametrize("mistake", list(FIT_MISTAKES))
+@pytest.mark.filterwarnings("ignore:invalid value encountered in sqrt:RuntimeWarning")
+def test_a_refusal_comes_after_the_errors_of_scikit_learn(
+    gpu: str, mistake: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # float64 data, which a strict GPU refuses; the cases read them by this name.
+    monkeypatch.setitem(globals(), "X", X64)
+    fit = FIT_MISTAKES[mistake]
+    with ml.config_context(backend="gpu"):
+        assert_same_error(lambda: fit(ml.linear_model.Ridge()), lambda: fit(sklearn.linear_model.Ridge()))
+
+
+def test_a_refused_solver_that_takes_negative_weights_is_refused_all_the_same(gpu: str) -> None:
+    weights = with_value(np.ones(128), -0.1)
+    sklearn.linear_model.Ridge(solver="sag", random_state=0).fit(X, Y, sample_weight=weights)
+    with ml.config_context(backend="gpu"), pytest.raises(ml.BackendUnavailableError, match="sag"):
+        ml.linear_model.Ridge(solver="sag", random_state=0).fit(X, Y, sample_weight=weights)
+
+
+# Attributes set by hand, as people do who load coefficients from elsewhere.
+STATES: dict[str, dict[str, object]] = {
+    "no target": {"coef_": np.ones((0, 4))},
+    "one target in two dimensions": {"coef_": np.ones((1, 4))},
+    "two targets, one intercept": {"coef_": np.ones((2, 4))},
+    "integers": {"coef_": np.arange(4)},
+    "float16": {"coef_": np.ones(4, dtype=np.float16)},
+    "complex": {"coef_": np.ones(4, dtype=complex)},
+    "an integer intercept": {"intercept_": 5},
+    "an infinite intercept": {"intercept_": np.inf},
+    "one float32, one float64": {"coef_": np.ones(4, dtype=np.float32), "intercept_": np.float64(1)},
+}
+
+
+@pytest.mark.parametrize("backend", ["auto", "native"], indirect=True)
+@pytest.mark.parametrize("state", list(STATES))
+def test_predict_with_attributes_set_by_hand(backend: str, state: str) -> None:
+    ours, theirs = ml.linear_model.Ridge().fit(X64, Y64), sklearn.linear_model.Ridge().fit(X64, Y64)
+    for model in (ours, theirs):
+        vars(model).update(STATES[state])
+    found, expected = ours.predict(X64), theirs.predict(X64)
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 PREDICT_MISTAKES: dict[str, Callable[[object], object]] = {
     "other number of columns": lambda m: m.predict(np.ones((128, 3), dtype=np.float32)),
     "zero rows": lambda m: m.predict(X[:0]),
     "nan": lambda m: m.predict(with_value(X, np.nan)),
     "inf": lambda m: m.predict(with_value(X64, np.inf)),
     "one-dimensional": lambda m: m.predict(X[0]),
+    "inf in float32 for a float64 model": lambda m: m.fit(X64, Y64).predict(with_value(X, np.inf)),
+    "dates": lambda m: m.predict(np.zeros((128, 4), dtype="datetime64[s]")),
+    "too many arguments": lambda m: m.predict(X, None),
     "words": lambda m: m.predict(np.full((128, 4), "word")),
     "complex": lambda m: m.predict(X.astype(complex)),
 }

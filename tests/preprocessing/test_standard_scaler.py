@@ -146,3 +146,41 @@ def test_transform_follows_a_model_that_was_edited(backend: str) -> None:
         scaler.scale_[:] = value
         assert_close(scaler.transform(X), (X.astype(float) - scaler.mean_) / value, np.float32)
         assert_close(scaler.inverse_transform(X), X.astype(float) * value + scaler.mean_, np.float32)
+
+
+def state_of(scaler: object) -> dict[str, tuple[np.dtype, np.ndarray] | None]:
+    kept = {name: getattr(scaler, name) for name in ("mean_", "var_", "scale_", "n_samples_seen_")}
+    return {name: None if value is None else (value.dtype, np.asarray(value)) for name, value in kept.items()}
+
+
+CHANGES: dict[str, list[dict[str, bool]]] = {
+    "with_std off, and on again": [{}, {"with_std": False}, {"with_std": True}],
+    "with_std off from the start": [{"with_std": False}, {}],
+    "with_mean off": [{}, {"with_mean": False}],
+    "both off": [{}, {"with_mean": False, "with_std": False}],
+    "both off from the start": [{"with_mean": False, "with_std": False}, {}],
+}
+
+
+@pytest.mark.parametrize("backend", ["auto", "native"], indirect=True)
+@pytest.mark.parametrize("change", list(CHANGES))
+@pytest.mark.parametrize("ragged", [False, True])
+@pytest.mark.parametrize("weighted", ["none", "first", "last", "all"])
+def test_parameters_and_weights_may_change_between_partial_fits(
+    backend: str, change: str, ragged: bool, weighted: str
+) -> None:
+    X, _ = data.regression(120, 3)
+    X[::7, 1] = np.nan if ragged else 0.0
+    ours, theirs = ml.preprocessing.StandardScaler(), sklearn.preprocessing.StandardScaler()
+    steps = CHANGES[change]
+    for step, parameters in enumerate(steps):
+        has_weights = weighted == "all" or weighted == {0: "first", len(steps) - 1: "last"}.get(step)
+        for scaler in (ours, theirs):
+            scaler.set_params(**parameters).partial_fit(X, sample_weight=np.ones(120) if has_weights else None)
+        found, expected = state_of(ours), state_of(theirs)
+        assert {name: part and part[0] for name, part in found.items()} == {
+            name: part and part[0] for name, part in expected.items()
+        }
+        for name, part in expected.items():
+            if part is not None:
+                assert_close(found[name][1], part[1], np.float64, 240)

@@ -83,6 +83,8 @@ FIT_MISTAKES: dict[str, Callable[[object], object]] = {
     "too few weights": lambda m: m.fit(X, sample_weight=np.ones(127)),
     "weights in two columns": lambda m: m.fit(X, sample_weight=np.ones((128, 2))),
     "nan in the weights": lambda m: m.fit(X, sample_weight=with_value(np.ones(128), np.nan)),
+    "bad weights beside inf": lambda m: m.fit(with_value(X, np.inf), sample_weight=np.ones(127)),
+    "too many arguments": lambda m: m.fit(X, None, None, None),
     "with_mean is a word": lambda m: m.set_params(with_mean="yes").fit(X),
     "sparse and centred": lambda m: m.fit(scipy.sparse.csr_array(X64)),
     "inf, partial_fit": lambda m: m.partial_fit(with_value(X, np.inf)),
@@ -113,6 +115,7 @@ APPLY_MISTAKES: dict[str, Callable[[object, str], object]] = {
     "inf": lambda m, method: getattr(m, method)(with_value(X, np.inf)),
     "-inf, in place": lambda m, method: getattr(m, method)(with_value(X, -np.inf), copy=False),
     "one-dimensional": lambda m, method: getattr(m, method)(X[0]),
+    "too many arguments": lambda m, method: getattr(m, method)(X, None, None),
     "words": lambda m, method: getattr(m, method)(np.full((128, 4), "word")),
     "complex": lambda m, method: getattr(m, method)(X.astype(complex)),
 }

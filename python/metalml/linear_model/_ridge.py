@@ -45,7 +45,7 @@ def _sparse_solver_fits(est: Ridge, X: object) -> bool:
 
 def _state_is_linear(est: Ridge, _: object) -> bool:
     coef, intercept = est.coef_, est.intercept_
-    if not isinstance(coef, np.ndarray) or coef.ndim not in (1, 2) or coef.dtype.kind != "f":
+    if not isinstance(coef, np.ndarray) or coef.ndim not in (1, 2) or coef.dtype.kind != "f" or not coef.size:
         return False
     n_targets = 1 if coef.ndim == 1 else coef.shape[0]
     return np.shape(intercept) in ((), (n_targets,))
@@ -102,15 +102,16 @@ class Ridge(Accelerated, linear_model.Ridge):
             multi_output=True,
             y_numeric=True,
         )
-        weights = checked_weights(sample_weight, x)
+        weights = checked_weights(sample_weight, x, estimator=self)
         is_vector = targets.ndim == 1
-        n_targets = 1 if is_vector else targets.shape[1]
-        device = run.place("ridge_fit", self, x, n_targets=n_targets, solves_on_host=True)
         targets = _as_columns(targets, x.dtype)
+        n_targets = targets.shape[1]
         alpha = _penalties(self.alpha, n_targets)
-        if weights is not None and not np.all(weights >= 0):
+        # Other solvers take negative weights; those that we run do not.
+        if weights is not None and not run.is_refused and not np.all(weights >= 0):
             msg = "negative sample weights run in scikit-learn"
             raise LeaveToScikitLearnError(msg, is_error=True)
+        device = run.place("ridge_fit", self, x, n_targets=n_targets, solves_on_host=True)
         try:
             coef, intercept = _core.ridge_fit(
                 aligned(x), aligned(targets), weights, alpha, bool(self.fit_intercept), device
@@ -140,17 +141,21 @@ class Ridge(Accelerated, linear_model.Ridge):
         x = validated(self, X, accept_sparse=_SPARSE_FORMATS, reset=False, ensure_all_finite=False)
         kept, constant = self.coef_, self.intercept_
         coef = kept if kept.ndim > 1 else kept[np.newaxis]
-        dtype = np.result_type(x.dtype, kept.dtype, constant)
+        try:
+            dtype = np.result_type(x.dtype, kept.dtype, constant)
+        except TypeError as error:
+            msg = f"no product of {x.dtype} and {kept.dtype}"
+            raise LeaveToScikitLearnError(msg, is_error=True) from error
         device = run.place("linear_predict", self, x, dtype=dtype, n_targets=len(coef))
         if dtype not in (np.float32, np.float64) or x.shape[1] != coef.shape[1]:
             msg = f"a result of type {dtype}, from {x.shape[1]} columns and a `coef_` of shape {kept.shape}"
             raise LeaveToScikitLearnError(msg)
-        x = aligned(x.astype(dtype, copy=False))
+        operand = aligned(x.astype(dtype, copy=False))
         coef = np.ascontiguousarray(coef, dtype=dtype)
         intercept = np.full(len(coef), constant, dtype=dtype)
         predicted = np.empty(len(x) if kept.ndim == 1 else (len(x), len(coef)), dtype=dtype)
         try:
-            _core.linear_predict(x, coef, intercept, predicted.reshape(len(x), len(coef)), device)
+            _core.linear_predict(operand, coef, intercept, predicted.reshape(len(x), len(coef)), device)
         except _core.NonFiniteError as error:
             _raise_like_scikit_learn(self, error, x)
         return predicted

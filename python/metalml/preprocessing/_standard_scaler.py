@@ -135,7 +135,7 @@ def _learn(
     is_first = not hasattr(scaler, "n_samples_seen_")
     x = validated(scaler, X, accept_sparse=_SPARSE_FORMATS, dtype=_DTYPES, ensure_all_finite=False, reset=is_first)
     with fit_task(scaler, x, y, {"sample_weight": sample_weight}):
-        weights = checked_weights(sample_weight, x)
+        weights = checked_weights(sample_weight, x, estimator=scaler, allow_nan=True)
         device = run.place("standard_scaler_fit", scaler, x, allow_nan=True)
         _leave_half_precision(x)
         if weights is not None and not (np.all(weights >= 0) and np.any(weights > 0)):
@@ -159,11 +159,19 @@ def _so_far(scaler: StandardScaler, n_columns: int) -> _Moments:
 
 def _set_state(scaler: StandardScaler, moments: _Moments, *, computes: bool, weighted: bool, dtype: np.dtype) -> None:
     seen, mean, variance = moments
+    # Once there, the variance is kept up to date: `with_std` may be turned off between two partial fits, and on again.
+    has_variance = scaler.with_std or (computes and getattr(scaler, "var_", None) is not None)
     is_ragged = bool(seen.max() != seen.min())
-    seen = seen.astype(type_of_sample_count(computes=computes, weighted=weighted, ragged=is_ragged, dtype=dtype))
+    before = None
+    if hasattr(scaler, "n_samples_seen_"):
+        counted = np.asarray(scaler.n_samples_seen_)
+        before = (counted.dtype, counted.size > 1)
+    seen = seen.astype(
+        type_of_sample_count(computes=computes, weighted=weighted, ragged=is_ragged, dtype=dtype, before=before)
+    )
     scaler.n_samples_seen_ = seen if is_ragged else seen[0]
     scaler.mean_ = mean if computes else None
-    scaler.var_ = variance if scaler.with_std else None
+    scaler.var_ = variance if has_variance else None
     scaler.scale_ = constant_columns_to_one(variance, mean, scaler.n_samples_seen_) if scaler.with_std else None
 
 
