@@ -39,11 +39,9 @@ def _is_ours_to_read(_: object, X: object) -> bool:
     return type(X) is np.ndarray or not array_api_dispatch()
 
 
+_SPARSE = "sparse input runs in scikit-learn: it is never made dense"
 DENSE_NUMPY = (
-    Rule(
-        lambda _, X: type(X) is np.ndarray or not issparse(X),
-        "sparse input runs in scikit-learn: it is never made dense",
-    ),
+    Rule(lambda _, X: type(X) is np.ndarray or not issparse(X), _SPARSE),
     Rule(_is_ours_to_read, "`array_api_dispatch` is on: arrays of other libraries are left to scikit-learn"),
 )
 
@@ -79,6 +77,19 @@ class Run:
     def is_refused(self) -> bool:
         """Whether a rule is broken: only scikit-learn's own errors are looked for, and then `place` raises."""
         return self._refusal is not None
+
+    def leave_sparse(self, X: object, *, is_error: bool = False) -> None:
+        """Leave data to scikit-learn that only validation showed to be sparse: a data frame of sparse columns.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+            Validated.
+        is_error : bool, default=False
+            scikit-learn refuses sparse data here.
+        """
+        if self._refusal is None and issparse(X):
+            raise LeaveToScikitLearnError(_SPARSE, is_error=is_error)
 
     def place(
         self,

@@ -204,6 +204,26 @@ def test_what_is_left_to_scikit_learn_and_why(backend: str, case: str) -> None:
 
 
 @pytest.mark.parametrize("backend", ENGINES, indirect=True)
+def test_frames_of_sparse_columns_are_left_to_scikit_learn(backend: str) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.DataFrame.sparse.from_spmatrix(scipy.sparse.csr_matrix(np.where(X64 > 0, X64, 0)))
+    model, theirs = ml.linear_model.Ridge(), sklearn.linear_model.Ridge().fit(frame, Y64)
+    if backend == "gpu":
+        with pytest.raises(ml.BackendUnavailableError, match="sparse"):
+            model.fit(frame, Y64)
+        assert not hasattr(model, "n_features_in_")
+    with ml.config_context(on_fallback="record"):
+        np.testing.assert_array_equal(model.fit(frame, Y64).coef_, theirs.coef_)
+        np.testing.assert_array_equal(model.predict(frame), theirs.predict(frame))
+    assert "sparse" in model.fallback_reasons_["fit"]
+    assert "sparse" in model.fallback_reasons_["predict"]
+    assert_same_error(
+        lambda: ml.linear_model.Ridge(solver="cholesky").fit(frame, Y64),
+        lambda: sklearn.linear_model.Ridge(solver="cholesky").fit(frame, Y64),
+    )
+
+
+@pytest.mark.parametrize("backend", ENGINES, indirect=True)
 @pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")
 def test_ill_conditioned_data_fall_back_with_the_condition_as_reason(backend: str) -> None:
     twice = np.hstack([X, X])

@@ -102,6 +102,7 @@ class Ridge(Accelerated, linear_model.Ridge):
             multi_output=True,
             y_numeric=True,
         )
+        run.leave_sparse(x, is_error=not _sparse_solver_fits(self, x))
         weights = checked_weights(sample_weight, x, estimator=self)
         is_vector = targets.ndim == 1
         targets = _as_columns(targets, x.dtype)
@@ -139,6 +140,7 @@ class Ridge(Accelerated, linear_model.Ridge):
     )
     def predict(self, run: Run, X: npt.ArrayLike) -> np.ndarray:
         x = validated(self, X, accept_sparse=_SPARSE_FORMATS, reset=False, ensure_all_finite=False)
+        run.leave_sparse(x)
         kept, constant = self.coef_, self.intercept_
         coef = kept if kept.ndim > 1 else kept[np.newaxis]
         try:

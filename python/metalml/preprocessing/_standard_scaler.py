@@ -77,6 +77,10 @@ def _can_continue(est: StandardScaler, _: object) -> bool:
     return all(isinstance(values, np.ndarray) for values in wanted)
 
 
+def _partial_fit_is_ours(est: StandardScaler, _: object) -> bool:
+    return type(est).partial_fit is StandardScaler.partial_fit
+
+
 _NOT_HALF = Rule(_is_not_half, "float16 data run in scikit-learn, which keeps their type")
 _CENTERS = Rule(_can_center, "sparse data cannot be centred", is_error=True)
 _FITTED = Rule(lambda est, _: hasattr(est, "scale_"), "the scaler is not fitted", is_error=True)
@@ -93,7 +97,14 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
         """,
     )
 
-    @accelerated(preprocessing.StandardScaler, _CENTERS, _NOT_HALF, is_fit=True, calls_others=True)
+    @accelerated(
+        preprocessing.StandardScaler,
+        _CENTERS,
+        _NOT_HALF,
+        Rule(_partial_fit_is_ours, "a subclass has its own `partial_fit`, which scikit-learn's `fit` calls"),
+        is_fit=True,
+        calls_others=True,
+    )
     @fit_context
     def fit(
         self, run: Run, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | float | None = None
@@ -134,6 +145,7 @@ def _learn(
 ) -> None:
     is_first = not hasattr(scaler, "n_samples_seen_")
     x = validated(scaler, X, accept_sparse=_SPARSE_FORMATS, dtype=_DTYPES, ensure_all_finite=False, reset=is_first)
+    run.leave_sparse(x, is_error=scaler.with_mean)
     with fit_task(scaler, x, y, {"sample_weight": sample_weight}):
         weights = checked_weights(sample_weight, x, estimator=scaler, allow_nan=True)
         device = run.place("standard_scaler_fit", scaler, x, allow_nan=True)
@@ -176,6 +188,7 @@ def _set_state(scaler: StandardScaler, moments: _Moments, *, computes: bool, wei
 
 
 def _apply(scaler: StandardScaler, run: Run, x: np.ndarray, *, in_place: bool, inverse: bool) -> np.ndarray:
+    run.leave_sparse(x, is_error=scaler.with_mean)
     # scikit-learn gives the data of an inverse transform no name.
     name = "" if inverse else "X"
     device = run.place("standard_scaler_transform", scaler, x, name=name, allow_nan=True)
