@@ -230,14 +230,11 @@ def test_huge_and_tiny_float64_values(backend: str, size: float) -> None:
     "size",
     [
         1e160,
-        *(
-            pytest.param(
-                size,
-                marks=pytest.mark.xfail(
-                    reason="the second round of the core's `moments` is not checked: its NaN becomes a variance of 0"
-                ),
-            )
-            for size in (1e250, 1e300)
+        pytest.param(
+            1e250,
+            marks=pytest.mark.xfail(
+                reason="the second round of the core's `moments` is not checked: its NaN becomes a variance of 0"
+            ),
         ),
     ],
 )
