@@ -73,7 +73,7 @@ fn upload(criterion: &mut Criterion) {
         };
         group.throughput(Throughput::Bytes(4 * values.len() as u64));
         group.bench_function(BenchmarkId::from_parameter(format!("{mib}MiB")), |bencher| {
-            bencher.iter(|| there().expect("there is room"))
+            bencher.iter(|| there().expect("there is room"));
         });
     }
 }
