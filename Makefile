@@ -86,8 +86,12 @@ test-gpu: $(EXTENSION) driver ## the tests that open a device, Rust and Python
 	$(WITH_DRIVER) cargo test --locked -p metalml --all-features -- gpu
 	$(WITH_DRIVER) $(BIN)/python $(PYTEST) -k gpu
 
+.PHONY: mutate-kernels
+mutate-kernels: $(VENV_READY) driver ## wrong edits of each kernel, every one of which a test must see
+	$(WITH_DRIVER) $(BIN)/python tools/mutate_kernels.py
+
 .PHONY: test-all
-test-all: test test-oldest ## test, and test-oldest
+test-all: test test-oldest mutate-kernels ## all of these
 
 .PHONY: bench
 bench: build ## estimators beside scikit-learn, dispatch, import time

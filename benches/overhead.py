@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse
 import sklearn.linear_model
 import sklearn.preprocessing
+
 from side_by_side import medians
 
 if TYPE_CHECKING:

@@ -9,10 +9,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-# The tests choose the configuration. Only the adapter is the caller's choice.
-for variable in ("METALML_BACKEND", "METALML_PRECISION", "METALML_ON_FALLBACK"):
-    os.environ.pop(variable, None)
-
 import numpy as np
 import pytest
 
@@ -20,6 +16,10 @@ import metalml as ml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# The tests choose the configuration, which is read at the first call. Only the adapter is the caller's choice.
+for variable in ("METALML_BACKEND", "METALML_PRECISION", "METALML_ON_FALLBACK"):
+    os.environ.pop(variable, None)
 
 WITHOUT_GPU = os.environ.get("METALML_TESTS_WITHOUT_GPU") == "1"
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+
+import metalml as ml
 from data import regression
 from interpreter import run_python
 from tolerance import assert_close
-
-import metalml as ml
 
 N_THREADS = 8
 N_CALLS = 24

@@ -10,11 +10,11 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
+
+import metalml as ml
 from data import regression
 from interpreter import run_python
 from tolerance import assert_close
-
-import metalml as ml
 
 DEFAULTS = {"backend": "auto", "precision": "preserve", "on_fallback": None}
 ALLOWED = {

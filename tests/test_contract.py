@@ -10,10 +10,10 @@ import functools
 from typing import TYPE_CHECKING
 
 import pytest
-from compat import checks_of, expected_failures, parameters_of_check
 from sklearn.base import clone
 
 import metalml as ml
+from compat import checks_of, expected_failures, parameters_of_check
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn.linear_model
-from data import regression
-from interpreter import run_python
 
 import metalml as ml
+from data import regression
+from interpreter import run_python
 
 X, Y = regression(128, 4, dtype=np.float32)
 X64, Y64 = X.astype(np.float64), Y.astype(np.float64)
@@ -52,6 +52,22 @@ def test_a_small_call_says_its_size_and_the_floor(backend: str) -> None:
     model.predict(X)
     assert model.operation_backends_["predict"] == "native"
     assert "128 rows" in model.fallback_reasons_["predict"]
+
+
+@pytest.mark.parametrize("policy", ["record", "warn", "raise"])
+@pytest.mark.parametrize(("dtype", "n_columns"), [(np.float32, 151), (np.float64, 501)])
+@pytest.mark.parametrize("n_rows", [520, 140], ids=["tall", "wide"])
+def test_auto_leaves_a_large_system_to_scikit_learn(dtype: type, n_columns: int, n_rows: int, policy: str) -> None:
+    X = np.random.default_rng(0).normal(size=(n_rows, n_columns)).astype(dtype)
+    left = min(X.shape) == n_columns
+    with ml.config_context(on_fallback=policy), warnings.catch_warnings():
+        warnings.simplefilter("error", ml.FallbackWarning)  # a choice of `auto` is no fallback
+        model = ml.linear_model.Ridge().fit(X, X[:, 0])
+    assert model.backend_ == ("cpu" if left else "native")
+    if left:
+        assert model.fallback_reasons_["fit"].startswith(f"a system of {n_columns} unknowns: above {n_columns - 1}, ")
+    with ml.config_context(backend="native", on_fallback=policy):
+        assert ml.linear_model.Ridge().fit(X, X[:, 0]).backend_ == "native"
 
 
 def test_the_record_is_not_the_callers_to_change() -> None:

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 import sklearn
-from interpreter import run_python
 
 import metalml as ml
+from interpreter import run_python
 
 OURS = {("linear_model", "Ridge"), ("preprocessing", "StandardScaler")}
 OUR_OWN_NAMES = {"get_config", "set_config", "config_context"}

@@ -9,11 +9,11 @@ import pytest
 import sklearn
 import sklearn.linear_model
 import sklearn.preprocessing
+
+import metalml as ml
 from data import regression
 from interpreter import run_python
 from tolerance import assert_close
-
-import metalml as ml
 
 X, Y = regression(150, 4, dtype=np.float32)
 

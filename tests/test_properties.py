@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tolerance import allowed, assert_close
 
 import metalml as ml
+from tolerance import allowed, assert_close
 
 # The same examples on every run; a fixture of the whole function is what is wanted here.
 LAW = settings(

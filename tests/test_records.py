@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import sklearn
-from data import regression
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import metalml as ml
+from data import regression
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 
 import metalml as ml
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 f32 = np.float32
 OURS = {"B08", "B09", "B10", "B11", "B40", "B48", "B56", "B58", "B59", "B60", "B61", "B63", "B65", "B67"}
 SKLEARN_WRONG = {"B03", "B05", "B06"}
+if sklearn.__version__.startswith("1.6."):
+    SKLEARN_WRONG.add("B28")
 SHORTEST_REASON = 20
 
 pytestmark = [
@@ -49,7 +52,8 @@ def bug(ident: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
             try:
                 case(*args, **kwargs)
             except ml.BackendUnavailableError as refusal:
-                assert len(str(refusal)) >= SHORTEST_REASON
+                if len(str(refusal)) < SHORTEST_REASON:
+                    raise
                 pytest.skip(f"refused: {refusal}")
 
         if ident in SKLEARN_WRONG:
@@ -69,7 +73,7 @@ def recall(idx: np.ndarray, X: np.ndarray, k: int) -> float:
     X = X.astype(float)
     D = ((X[:, None] - X[None]) ** 2).sum(-1)
     ref = np.argsort(D, 1, kind="stable")[:, :k]
-    return np.mean([len(set(a) & set(b)) / k for a, b in zip(idx, ref)])
+    return np.mean([len(set(a) & set(b)) / k for a, b in zip(idx, ref, strict=True)])
 
 
 @bug("B01")
@@ -374,7 +378,7 @@ def test_B53_gaussian_nb_far_from_origin() -> None:
 
 @bug("B54")
 def test_B54_gaussian_nb_length_mismatch_is_an_error() -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         E("naive_bayes.GaussianNB")().fit(np.ones((5, 2)), [0, 1, 0])
 
 
@@ -444,7 +448,7 @@ def test_B61_feature_count_message() -> None:
     ]:
         kw = dict(n_neighbors=1) if "KNeighbors" in p else {}
         m = E(p)(**kw).fit([[1.0, 2.0], [3.0, 4.0]], [1, 2])
-        with pytest.raises(ValueError, match="X has 3 features, but .* is expecting 2 features as input"):
+        with pytest.raises(ValueError, match=r"X has 3 features, but .* is expecting 2 features as input"):
             getattr(m, meth)(np.ones((2, 3)))
 
 
@@ -473,7 +477,7 @@ def test_B65_nan_and_inf_are_refused() -> None:
             ("decomposition.PCA", {}),
             ("neighbors.KNeighborsClassifier", {}),
         ]:
-            with pytest.raises(ValueError):
+            with pytest.raises(ValueError, match=r"NaN|infinity"):
                 E(p)(**kw).fit(X, np.arange(20) % 2)
 
 

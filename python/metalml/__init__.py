@@ -4,6 +4,8 @@ Every public module and name of scikit-learn is reachable here and is scikit-lea
 implemented. Importing this package patches nothing and opens no device.
 """
 
+from typing import Any
+
 from metalml import _compat, _mirror
 
 _compat.require_supported()
@@ -26,7 +28,7 @@ _LAZY = {
 _mirror_getattr, __dir__ = _mirror.mirrored(__name__, _LAZY)
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         from metalml._device import engine_version
 

@@ -126,7 +126,8 @@ class Run:
         if self._options.backend == "auto":
             as_fast = leave_to_blas(work, X.shape, X.dtype if dtype is None else dtype)
             if as_fast is not None:
-                raise LeaveToScikitLearnError(f"{as_fast}; not the GPU: {reason}", is_choice=True)
+                msg = f"{as_fast}; not the GPU: {reason}"
+                raise LeaveToScikitLearnError(msg, is_choice=True)
         self.decision = Decision("native", reason)
         return None
 

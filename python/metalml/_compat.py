@@ -25,7 +25,7 @@ from sklearn.utils.validation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
     import numpy.typing as npt
 
@@ -128,7 +128,7 @@ def constant_columns_to_one(variance: np.ndarray, mean: np.ndarray, n_samples: n
 
 
 @contextmanager
-def fit_task(estimator: object, X: object, y: object, metadata: dict[str, object]) -> Iterator[None]:
+def fit_task(estimator: object, X: object, y: object, metadata: dict[str, object]) -> Generator[None, None, None]:
     """Tell scikit-learn's callbacks (1.9) about a fit that is one task."""
     begin = getattr(estimator, "_init_callback_context", None)
     if begin is None:

@@ -1,9 +1,26 @@
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
 _Floats: TypeAlias = npt.NDArray[np.float32 | np.float64]
+
+__all__ = [
+    "BackendUnavailableError",
+    "Device",
+    "DeviceError",
+    "InternalError",
+    "MetalUnavailableError",
+    "NonFiniteError",
+    "UnsuitedError",
+    "__version__",
+    "adapters",
+    "column_statistics",
+    "linear_predict",
+    "open_device",
+    "ridge_fit",
+    "scale_columns",
+]
 
 __version__: str
 
@@ -14,6 +31,7 @@ class InternalError(RuntimeError): ...
 class NonFiniteError(ValueError): ...
 class UnsuitedError(ArithmeticError): ...
 
+@final
 class Device:
     @property
     def name(self) -> str: ...

@@ -12,7 +12,7 @@ import importlib.util
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ _OURS = "metalml"
 _THEIRS = "sklearn"
 
 
-def mirrored(name: str, replacements: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+def mirrored(name: str, replacements: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a module that mirrors one of scikit-learn's.
 
     Parameters

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import sklearn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
 
 class _Option(NamedTuple):
@@ -37,8 +37,8 @@ OPTIONS = {
 DEVICE_VARIABLE = "METALML_DEVICE"
 # Read by the core itself, at its first use.
 CORE_VARIABLES = {
-    "METALML_CACHE_DIR": "the folder for self-test results and compiled pipelines, instead of the platform's cache folder",
-    "METALML_NUM_THREADS": "threads of the native engine and of the copies to a GPU, instead of OMP_NUM_THREADS or one a core",
+    "METALML_CACHE_DIR": "the folder for self-test results and compiled pipelines; else the platform's cache folder",
+    "METALML_NUM_THREADS": "threads of the native engine and of copies to a GPU; else OMP_NUM_THREADS, else one a core",
 }
 
 
@@ -195,7 +195,7 @@ def set_config(**options: object) -> None:
 
 
 @contextmanager
-def config_context(**options: object) -> Iterator[None]:
+def config_context(**options: object) -> Generator[None, None, None]:
     """Set options inside a `with` block, for this thread or task.
 
     Parameters

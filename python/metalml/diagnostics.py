@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sklearn
 
@@ -17,7 +17,7 @@ _KIBI = 1024
 _LABEL_WIDTH = 22
 
 
-class BackendInfo(dict):
+class BackendInfo(dict[str, Any]):
     """The answer of `backend_info`: a dictionary whose text form is made for reading."""
 
     def __repr__(self) -> str:
@@ -82,7 +82,7 @@ def explain(estimator: object) -> str:
     return "\n".join(lines)
 
 
-def _report(info: Mapping) -> Iterable[str]:
+def _report(info: Mapping[str, Any]) -> Iterable[str]:
     versions, options = info["versions"], info["config"]
     yield f"metalml {versions['metalml']} with scikit-learn {versions['scikit-learn']}"
     yield _line("configuration", ", ".join(f"{name}={value}" for name, value in options.items() if value is not None))
@@ -115,7 +115,7 @@ def _adapter_lines(adapters: Iterable[Mapping[str, str]]) -> Iterable[str]:
         yield _line("", "to use a GPU, install its driver (on Linux and Windows one with Vulkan); a Mac needs nothing")
 
 
-def _device_lines(device: Mapping) -> Iterable[str]:
+def _device_lines(device: Mapping[str, Any]) -> Iterable[str]:
     yield _line("GPU in use", f"{device['name']}, {device['kind']}, {device['api']} ({device['driver']})")
     if "error" in device:
         yield _line("", f"{device['error']}; the next call opens it anew")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import data
 import numpy as np
 import numpy.typing as npt
 import pytest
-import reference
 import sklearn.linear_model
-from tolerance import NATIVE_FLOAT64, allowed, assert_as_right_as, assert_close, relative_error
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 
+import data
 import metalml as ml
+import reference
+from tolerance import NATIVE_FLOAT64, allowed, assert_as_right_as, assert_close, relative_error
 
 ENGINES = ["native", "gpu"]
 WEIGHTS = np.random.default_rng(5).uniform(0.5, 2, size=200)
@@ -38,6 +39,33 @@ def test_float32_is_as_right_as_scikit_learn(backend: str, offset: float, scale:
     assert found <= max(own_rounding, allowed(np.float32)), (
         f"predict rounds by {found:.2e}, scikit-learn {own_rounding:.2e}"
     )
+
+
+def noise(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return data whose coefficients are all rounding's prey: nothing explains the target."""
+    rng = np.random.default_rng(n_columns)
+    return rng.normal(size=(n_rows, n_columns)), rng.normal(size=n_rows)
+
+
+@pytest.mark.parametrize("backend", ENGINES, indirect=True)
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        pytest.param(*load_diabetes(return_X_y=True, scaled=False), id="diabetes"),
+        pytest.param(*load_breast_cancer(return_X_y=True), id="breast cancer"),
+        pytest.param(*load_wine(return_X_y=True), id="wine"),
+        pytest.param(*load_digits(return_X_y=True), id="digits"),
+        pytest.param(*noise(2000, 100), id="noise, one panel"),
+        pytest.param(*noise(1500, 300), id="noise, tiles"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:An ill-conditioned matrix")  # scikit-learn's own solve in float32 says so
+def test_float32_is_as_right_as_scikit_learn_on_real_data_and_noise(backend: str, X: np.ndarray, y: np.ndarray) -> None:
+    X, y = X.astype(np.float32), y.astype(np.float32)
+    exact = sklearn.linear_model.Ridge(solver="svd").fit(X.astype(np.float64), y.astype(np.float64))
+    theirs, ours = sklearn.linear_model.Ridge().fit(X, y), ml.linear_model.Ridge().fit(X, y)
+    assert ours.backend_ != "cpu"
+    assert_as_right_as(theirs.coef_, ours.coef_, exact.coef_, "coef_")
 
 
 @pytest.mark.parametrize("backend", ENGINES, indirect=True)

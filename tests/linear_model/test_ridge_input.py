@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import data
 import numpy as np
 import pytest
 import scipy.sparse
 import sklearn.linear_model
+
+import data
+import metalml as ml
 from errors import assert_same_error
 from tolerance import assert_close
-
-import metalml as ml
 
 if TYPE_CHECKING:
     from collections.abc import Callable

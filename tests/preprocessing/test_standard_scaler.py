@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import data
 import numpy as np
 import numpy.typing as npt
 import pytest
-import reference
 import sklearn.preprocessing
-from tolerance import NATIVE_FLOAT64, allowed, assert_as_right_as, assert_close, relative_error
 
+import data
 import metalml as ml
+import reference
+from tolerance import NATIVE_FLOAT64, allowed, assert_as_right_as, assert_close, relative_error
 
 ENGINES = ["native", "gpu"]
 WEIGHTS = np.random.default_rng(5).uniform(0.5, 2, size=200).astype(np.float32)

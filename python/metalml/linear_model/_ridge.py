@@ -23,9 +23,8 @@ from metalml._documentation import on_the_gpu
 from metalml._support import LeaveToScikitLearnError, Rule
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import numpy.typing as npt
+    from typing_extensions import Self
 
 # What scikit-learn's solvers take; sparse data only reach this far when a strict backend is about to refuse them.
 _SPARSE_FORMATS = ("csr", "csc", "coo")
@@ -113,7 +112,9 @@ class Ridge(Accelerated, linear_model.Ridge):
             msg = "negative sample weights run in scikit-learn"
             raise LeaveToScikitLearnError(msg, is_error=True)
         try:
-            coef, intercept = _core.ridge_fit(aligned(x), aligned(targets), weights, alpha, bool(self.fit_intercept), device)
+            coef, intercept = _core.ridge_fit(
+                aligned(x), aligned(targets), weights, alpha, bool(self.fit_intercept), device
+            )
         except _core.NonFiniteError as error:
             _raise_like_scikit_learn(self, error, x)
         flat = is_vector or (n_targets == 1 and single_column_target_is_flat())

@@ -24,9 +24,8 @@ from metalml._documentation import on_the_gpu
 from metalml._support import LeaveToScikitLearnError, Rule
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import numpy.typing as npt
+    from typing_extensions import Self
 
 _SPARSE_FORMATS = ("csr", "csc")
 _DTYPES = [np.float64, np.float32, np.float16]
@@ -118,14 +117,14 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
         return self
 
     @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, _NOT_HALF, _COLUMNS)
-    def transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:  # noqa: FBT001
+    def transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:
         x = validated(
             self, X, reset=False, accept_sparse="csr", dtype=_DTYPES, force_writeable=False, ensure_all_finite=False
         )
         return _apply(self, run, x, in_place=not (self.copy if copy is None else copy), inverse=False)
 
     @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, _NOT_HALF, _COLUMNS)
-    def inverse_transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:  # noqa: FBT001
+    def inverse_transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:
         x = checked_array(X, accept_sparse="csr", dtype=_DTYPES, ensure_all_finite=False)
         return _apply(self, run, x, in_place=not (self.copy if copy is None else copy), inverse=True)
 

@@ -38,8 +38,10 @@ pub trait Gram: Storage {
 const PANEL: usize = 128;
 const TILE: usize = 8;
 const SLAB: usize = 16;
-/// Rows that one thread sums before its tile is merged in two floats: fewer are more exact, more are less to merge.
-const ROWS_PER_PART: usize = 128;
+/// Rows that one thread sums before its tile is merged in two floats: few are exact, many are less to merge. The fewest
+/// while the partial tiles stay small; the errors of many parts cancel.
+const ROWS_PER_PART: std::ops::RangeInclusive<usize> = SLAB..=128;
+const SMALL_PARTIAL_BYTES: usize = 16 << 20;
 /// Bytes that the partial tiles may take.
 const MOST_PARTIAL_BYTES: usize = 96 << 20;
 
@@ -69,7 +71,9 @@ impl Plan {
             1
         };
         let most_parts = fitting.max(lanes);
-        let rows_per_split = (ROWS_PER_PART * lanes).max((n_rows * lanes).div_ceil(most_parts));
+        let part_rows =
+            (n_rows * 4 * part_len / SMALL_PARTIAL_BYTES).clamp(*ROWS_PER_PART.start(), *ROWS_PER_PART.end());
+        let rows_per_split = (part_rows * lanes).max((n_rows * lanes).div_ceil(most_parts));
         Self {
             pairs,
             lanes,
