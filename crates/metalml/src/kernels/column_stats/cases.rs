@@ -17,11 +17,14 @@ struct ColumnStatsCase {
 impl ColumnStatsCase {
     fn values(&self) -> Vec<f64> {
         let mut values = uniform(self.n_rows * self.n_cols, 1);
-        // Float32 holds these exactly: a quarter is a multiple of its spacing there.
-        if self.offset > 0.0 {
-            for value in &mut values {
-                *value = (*value * 64.0).round() / 4.0 + self.offset;
-            }
+        for value in &mut values {
+            *value = if self.offset > 0.0 {
+                // Float32 holds these exactly: a quarter is a multiple of its spacing there.
+                (*value * 64.0).round() / 4.0 + self.offset
+            } else {
+                // Cubes have low bits that a float32 less the shift has not.
+                f64::from((*value * *value * *value) as f32)
+            };
         }
         if self.nan {
             values.iter_mut().step_by(7).for_each(|value| *value = f64::NAN);
