@@ -79,3 +79,68 @@ pub enum Error {
     #[error("internal error: {0}\nhint: this is a defect of metalml: report it with the call that led here")]
     Internal(String),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    /// The text of each; a variant more does not compile without its line here.
+    fn text(error: &Error) -> &'static str {
+        match error {
+            Error::NoDevice { .. } => "no GPU; found: lavapipe (vulkan, software)",
+            Error::DeviceLost { .. } => {
+                "the GPU stopped answering during `download`\nhint: run the call again, it opens the device anew"
+            }
+            Error::OutOfMemory { .. } => "out of GPU memory: 300 bytes are wanted, 200 are allowed",
+            Error::TooLarge { .. } => "`array` has 5000 elements, allowed are at most 4096",
+            Error::Shape { .. } => "`y` has 3 elements, expected 4",
+            Error::InvalidParam { .. } => "`alpha` is -1, allowed is positive and finite",
+            Error::NonFinite { .. } => "`X` holds NaN or infinity",
+            Error::Unsuited { .. } => "the coefficients overflow",
+            Error::NotPositiveDefinite { .. } => "the matrix is not positive definite (pivot 2)",
+            Error::Internal(_) => {
+                "internal error: a delivery was lost\nhint: this is a defect of metalml: report it with the call that led here"
+            }
+        }
+    }
+
+    #[test]
+    fn every_error_says_its_facts() {
+        let reason = |text: &str| text.to_owned();
+        let all = [
+            Error::NoDevice {
+                reason: reason("no GPU; found: lavapipe (vulkan, software)"),
+            },
+            Error::DeviceLost { during: "download" },
+            Error::OutOfMemory {
+                wanted: 300,
+                limit: 200,
+            },
+            Error::TooLarge {
+                what: "array",
+                len: 5000,
+                max: 4096,
+            },
+            Error::Shape {
+                what: "y",
+                expected: 4,
+                found: 3,
+            },
+            Error::InvalidParam {
+                name: "alpha",
+                value: -1.0,
+                allowed: "positive and finite",
+            },
+            Error::NonFinite { what: "X" },
+            Error::Unsuited {
+                reason: reason("the coefficients overflow"),
+            },
+            Error::NotPositiveDefinite { pivot: 2 },
+            Error::Internal(reason("a delivery was lost")),
+        ];
+        let mut texts: Vec<String> = all.iter().map(ToString::to_string).collect();
+        assert!(texts.iter().eq(all.iter().map(text)), "{texts:#?}");
+        texts.dedup();
+        assert_eq!(texts.len(), 10, "each variant is here once");
+    }
+}

@@ -379,3 +379,159 @@ impl HostMatrixMut<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Views of 5 by 4 elements in all sorts of order: offset and strides.
+    const LAYOUTS: [(usize, [isize; 2]); 9] = [
+        (0, [4, 1]),
+        (3, [7, 1]),
+        (0, [1, 5]),
+        (2, [2, 11]),
+        (16, [-4, 1]),
+        (3, [4, -1]),
+        (19, [-4, -1]),
+        (6, [0, 1]),
+        (6, [0, 0]),
+    ];
+    const SHAPE: [usize; 2] = [5, 4];
+
+    fn counted() -> Vec<f64> {
+        (0..60).map(f64::from).collect()
+    }
+
+    fn at(offset: usize, strides: [isize; 2], row: usize, col: usize) -> f64 {
+        (offset as isize + row as isize * strides[0] + col as isize * strides[1]) as f64
+    }
+
+    fn places(rows: Range<usize>, cols: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+        rows.flat_map(move |row| cols.clone().map(move |col| (row, col)))
+    }
+
+    #[test]
+    fn views_see_what_their_strides_say() {
+        let values = counted();
+        for (offset, strides) in LAYOUTS {
+            let view = MatrixView::strided(&values, offset, SHAPE, strides).expect("it is within reach");
+            let expected = |rows: Range<usize>, cols: Range<usize>| -> Vec<f64> {
+                places(rows, cols)
+                    .map(|(row, col)| at(offset, strides, row, col))
+                    .collect()
+            };
+            let packed = |view: MatrixView<'_, f64>| view.packed(&mut vec![9.0; 3]).to_vec();
+            assert_eq!(packed(view), expected(0..5, 0..4), "{strides:?}");
+            assert_eq!(packed(view.rows(1..4)), expected(1..4, 0..4), "{strides:?}");
+            assert_eq!(packed(view.cols(2..4)), expected(0..5, 2..4), "{strides:?}");
+            assert_eq!(packed(view.rows(4..5).cols(3..4)), expected(4..5, 3..4), "{strides:?}");
+            assert_eq!(packed(view.rows(2..2)), [0.0; 0], "{strides:?}");
+            let flipped = view.transposed();
+            for (row, col) in places(0..5, 0..4) {
+                assert_eq!(view.get(row, col), at(offset, strides, row, col));
+                assert_eq!(flipped.get(col, row), view.get(row, col));
+            }
+            assert_eq!(view.as_slice().is_some(), strides == [4, 1], "{strides:?}");
+            let row = view.row_slice(2).map(<[f64]>::to_vec);
+            assert_eq!(row, (strides[1] == 1).then(|| expected(2..3, 0..4)), "{strides:?}");
+            assert!(view.is_same_as(&view) && !view.is_same_as(&view.rows(0..4)));
+        }
+    }
+
+    #[test]
+    fn views_beyond_their_memory_are_refused() {
+        let values = counted();
+        for (offset, [n_rows, n_cols], strides) in [
+            (41, SHAPE, [4, 1]),
+            (0, [6, 4], [13, 1]),
+            (15, SHAPE, [-4, 1]),
+            (2, SHAPE, [4, -1]),
+            (60, [1, 1], [0, 0]),
+        ] {
+            let found = MatrixView::strided(&values, offset, [n_rows, n_cols], strides);
+            assert!(
+                matches!(found, Err(Error::Shape { found: 60, .. })),
+                "{offset} {strides:?}: {found:?}"
+            );
+        }
+        assert!(
+            MatrixView::strided(&values, 40, SHAPE, [4, 1]).is_ok(),
+            "it ends where the memory does"
+        );
+        assert!(
+            MatrixView::strided(&values, 999, [0, 4], [4, 1]).is_ok(),
+            "nothing is nowhere"
+        );
+        assert!(MatrixView::new(&values, 6, 9).is_err());
+    }
+
+    /// The same 6 by 7 elements in rows, in columns, and from the last to the first.
+    fn three_ways<T: Real>(values: &[T]) -> [MatrixView<'_, T>; 3] {
+        [(0, [7, 1]), (0, [1, 6]), (41, [-7, -1])]
+            .map(|(offset, strides)| MatrixView::strided(values, offset, [6, 7], strides).expect("it is within reach"))
+    }
+
+    fn finds_what_is_not_finite<T: Real>() {
+        let number = |value: f64| T::from_f64(value);
+        let mut values = vec![number(1.0); 42];
+        values[5] = number(f64::from(f32::MAX));
+        values[6] = number(f64::from(f32::MAX));
+        assert!(
+            three_ways(&values).iter().all(MatrixView::is_finite),
+            "sums may overflow"
+        );
+        for place in 0..values.len() {
+            let kept = std::mem::replace(&mut values[place], number(f64::NAN));
+            assert!(!three_ways(&values).iter().any(MatrixView::is_finite), "NaN at {place}");
+            assert!(
+                three_ways(&values).iter().all(|view| view.is_welcome(true)),
+                "NaN at {place}"
+            );
+            for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
+                values[place] = number(infinity);
+                assert!(
+                    !three_ways(&values).iter().any(MatrixView::is_finite),
+                    "{infinity} at {place}"
+                );
+                assert!(
+                    !three_ways(&values).iter().any(|view| view.is_welcome(true)),
+                    "{infinity} at {place}"
+                );
+            }
+            values[place] = kept;
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_is_found_wherever_it_is() {
+        finds_what_is_not_finite::<f32>();
+        finds_what_is_not_finite::<f64>();
+    }
+
+    #[test]
+    fn what_is_not_finite_is_found_by_all_threads() {
+        let mut values = vec![0.0_f32; 5 * SHARE];
+        for place in [0, SHARE - 1, SHARE, 3 * SHARE + 7, 5 * SHARE - 1] {
+            values[place] = f32::NAN;
+            for n_cols in [1, 5, 5 * SHARE] {
+                let view = MatrixView::new(&values, values.len() / n_cols, n_cols).expect("whole rows");
+                assert!(!view.is_finite(), "{place} in rows of {n_cols}");
+                assert!(view.is_welcome(true), "{place} in rows of {n_cols}");
+            }
+            values[place] = 0.0;
+        }
+        assert!(MatrixView::new(&values, 5, SHARE).expect("whole rows").is_finite());
+    }
+
+    #[test]
+    fn rows_are_written_where_they_lie() {
+        let mut values = [0.0_f32; 12];
+        let mut matrix = MatrixViewMut::new(&mut values, 3).expect("whole rows");
+        matrix.rows(1..3).rows(1..2).values().fill(7.0);
+        assert_eq!((matrix.n_rows(), matrix.n_cols()), (4, 3));
+        assert_eq!(matrix.as_view().row_slice(2), Some(&[7.0; 3][..]));
+        assert_eq!(values.iter().sum::<f32>(), 21.0);
+        assert!(MatrixViewMut::new(&mut values, 5).is_err());
+        assert!(MatrixViewMut::new(&mut values, 0).is_err());
+    }
+}

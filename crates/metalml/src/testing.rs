@@ -33,8 +33,12 @@ pub struct Work {
 pub struct Expected {
     /// The values in f64.
     pub values: Vec<f64>,
-    /// The allowed error of each value, in units of the element type's epsilon.
+    /// The allowed error of each value, in units of an epsilon: that of the element type, or of what `wide` values have.
     pub allowed: Vec<f64>,
+    /// Whether the values are kept wider than the element type: in f64, on a GPU in two floats.
+    pub wide: bool,
+    /// How many times larger the error of native f64 may be: nothing cuts its sums in short ones.
+    pub leeway: f64,
 }
 
 /// The engines and element types that a case runs on.
@@ -49,11 +53,14 @@ pub enum On<'d> {
 }
 
 impl On<'_> {
-    fn epsilon(self) -> f64 {
-        if matches!(self, On::Native64) {
-            f64::EPSILON
-        } else {
-            f64::from(f32::EPSILON)
+    fn epsilon(self, wide: bool) -> f64 {
+        /// Two floats hold 48 bits, less what each step with them loses.
+        const PAIR_EPSILON: f64 = 1.0 / (1_u64 << 44) as f64;
+        match self {
+            On::Gpu(_) if wide => PAIR_EPSILON,
+            On::Native32 if !wide => f64::from(f32::EPSILON),
+            On::Gpu(_) => f64::from(f32::EPSILON),
+            On::Native32 | On::Native64 => f64::EPSILON,
         }
     }
 }
@@ -98,13 +105,19 @@ impl<C: Case> AnyCase for C {
                 expected.values.len()
             )));
         }
+        let leeway = if matches!(on, On::Native64) {
+            expected.leeway
+        } else {
+            1.0
+        };
+        let epsilon = leeway * on.epsilon(expected.wide);
         let wrong = |(i, ((&a, &e), &allowed)): (usize, ((&f64, &f64), &f64))| {
-            let near = a == e || (a.is_nan() && e.is_nan()) || (a - e).abs() <= allowed * on.epsilon();
+            let near = a == e || (a.is_nan() && e.is_nan()) || (a - e).abs() <= allowed * epsilon;
             (!near).then(|| {
                 format!(
                     "{} [{i}]: {a:e} is not {e:e} within {:e}",
                     Case::label(self),
-                    allowed * on.epsilon()
+                    allowed * epsilon
                 )
             })
         };

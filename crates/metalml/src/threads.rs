@@ -146,3 +146,118 @@ fn shared_pool() -> Option<&'static ThreadPool> {
 pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    /// Work that is not shared, and work that is.
+    const WORK: [usize; 2] = [0, SERIAL_WORK];
+
+    #[test]
+    fn results_come_in_the_order_of_their_tasks() {
+        for work in WORK {
+            for n_tasks in [0, 1, 2, 3, 64, 1000] {
+                let found = map_tasks(n_tasks, work, |task| task * task);
+                assert!(
+                    found.into_iter().eq((0..n_tasks).map(|task| task * task)),
+                    "{n_tasks} tasks"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_chunk_is_done_once_and_knows_its_number() {
+        for work in WORK {
+            for len in [0, 1, 6, 7, 8, 1000] {
+                let mut values = vec![0; len];
+                for_each_chunk(&mut values, 7, work, |at, chunk| {
+                    assert_eq!(chunk.len(), 7.min(len - 7 * at), "chunk {at} of {len}");
+                    chunk
+                        .iter_mut()
+                        .enumerate()
+                        .for_each(|(i, value)| *value += 7 * at + i + 1);
+                });
+                assert!(values.into_iter().eq(1..=len), "{len} values");
+            }
+        }
+    }
+
+    #[test]
+    fn work_is_shared_if_there_is_enough_of_it() {
+        let threads = |work, patience: u128| {
+            let (arrived, seen) = (AtomicUsize::new(0), Mutex::new(std::collections::HashSet::new()));
+            map_tasks(2, work, |_| {
+                seen.lock().expect("no task panics").insert(std::thread::current().id());
+                arrived.fetch_add(1, Ordering::SeqCst);
+                // Whoever has begun one task leaves the other to somebody else, for a while.
+                let start = std::time::Instant::now();
+                while arrived.load(Ordering::SeqCst) < 2 && start.elapsed().as_millis() < patience {
+                    std::thread::yield_now();
+                }
+            });
+            seen.into_inner().expect("no task panics").len()
+        };
+        assert_eq!(threads(SERIAL_WORK - 1, 20), 1);
+        let most = builder().build().expect("a pool").current_num_threads();
+        assert_eq!(threads(SERIAL_WORK, 5000), most.min(2));
+    }
+
+    #[test]
+    fn tasks_may_share_work_of_their_own() {
+        let inner = |outer: usize| {
+            map_tasks(50, SERIAL_WORK, |task| outer * task)
+                .into_iter()
+                .sum::<usize>()
+        };
+        let found = map_tasks(20, SERIAL_WORK, inner);
+        assert!(found.into_iter().eq((0..20).map(|outer| outer * 1225)));
+    }
+
+    #[test]
+    fn many_callers_are_served_at_once() {
+        std::thread::scope(|scope| {
+            for caller in 0..8 {
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        let found = map_tasks(100, SERIAL_WORK, |task| task + caller);
+                        assert!(found.into_iter().eq(caller..caller + 100));
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn workers_take_every_chunk_once_whoever_is_quicker() {
+        for turns in [[0, 1, 2], [0, 0, 1], [2, 1, 1], [1, 1, 1]] {
+            for len in [1, 10, 11, 95] {
+                let mut values = vec![0; len];
+                let mut stretches = Stretches::new(&mut values, 10);
+                let workers = [stretches.join(), stretches.join(), stretches.join()];
+                let mut numbers = Vec::new();
+                for turn in turns.into_iter().cycle() {
+                    let Some((at, chunk)) = stretches.next(workers[turn]) else {
+                        break;
+                    };
+                    chunk.fill(at + 1);
+                    numbers.push(at);
+                }
+                numbers.sort_unstable();
+                assert!(numbers.into_iter().eq(0..len.div_ceil(10)), "{len} values, {turns:?}");
+                assert!(
+                    values.into_iter().eq((0..len).map(|i| i / 10 + 1)),
+                    "{len} values, {turns:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn vectorized_work_gives_its_result() {
+        assert_eq!(vectorized(|| 6 * 7), 42);
+    }
+}

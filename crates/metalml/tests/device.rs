@@ -16,6 +16,8 @@ use metalml::{Error, Result, self_test};
 
 const QUIET: Options = Options {
     max_binding: None,
+    block: None,
+    max_groups: None,
     memory: None,
     poison: true,
     checked: false,
@@ -379,6 +381,8 @@ impl Case for Wrong {
         Expected {
             values: vec![2.0],
             allowed: vec![1.0],
+            wide: false,
+            leeway: 1.0,
         }
     }
     fn run<E: Engine>(&self, _: &E) -> Result<Vec<f64>> {

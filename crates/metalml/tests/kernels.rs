@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use metalml::Error;
-use metalml::device::{Device, Options, Request};
-use metalml::kernels::FAMILIES;
+use metalml::device::{Device, Kind, Options, Request};
+use metalml::kernels::{FAMILIES, float_probe};
 use metalml::testing::{AnyCase, On};
 
 /// GPU tests run on whatever `METALML_DEVICE` names, else on the first adapter; a machine with none fails them.
@@ -64,9 +64,15 @@ fn native_float64_agrees_with_the_reference() {
 #[test]
 fn gpu_blocks_of_rows_make_the_same_answers() {
     // Bindings of these sizes split nearly every matrix of the cases; partial sums of the widest do not fit them at all.
-    for (max_binding, least) in [(16 << 10, 25), (64 << 10, 30)] {
+    for (max_binding, block, least) in [
+        (16 << 10, u64::MAX, 25),
+        (64 << 10, u64::MAX, 30),
+        (8 << 20, 8 << 10, 30),
+    ] {
         let small = device(Options {
             max_binding: Some(max_binding),
+            block: Some(block),
+            max_groups: Some(40),
             ..Options::default()
         });
         let mut ran = 0;
@@ -81,6 +87,15 @@ fn gpu_blocks_of_rows_make_the_same_answers() {
             }
         }
         assert!(ran >= least, "only {ran} cases fit bindings of {max_binding} bytes");
+    }
+}
+
+#[test]
+fn gpu_floats_are_what_compensated_sums_need() {
+    let facts = float_probe::probe(shared()).expect("it runs");
+    assert!(facts.exact_two_sum && facts.nan_bits && facts.infinity, "{facts:?}");
+    if shared().facts().kind == Kind::Software {
+        assert!(facts.denormals, "{facts:?}");
     }
 }
 

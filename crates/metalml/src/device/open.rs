@@ -29,6 +29,10 @@ pub struct Limits {
 pub struct Options {
     /// Behave as a device that binds no more bytes than this.
     pub max_binding: Option<u64>,
+    /// Cut matrices in blocks of no more bytes than this.
+    pub block: Option<u64>,
+    /// Behave as a device that starts no more workgroups than this along a dimension.
+    pub max_groups: Option<u32>,
     /// Behave as a device with this much memory.
     pub memory: Option<u64>,
     /// Fill every fresh array with NaN bits.
@@ -217,10 +221,12 @@ fn limits(device: &wgpu::Limits, memory: Option<u64>, options: Options) -> Limit
     let memory = options.memory.unwrap_or(memory.unwrap_or(UNKNOWN_MEMORY) / 5 * 4);
     Limits {
         max_binding,
-        max_groups: device.max_compute_workgroups_per_dimension,
+        max_groups: device
+            .max_compute_workgroups_per_dimension
+            .min(options.max_groups.unwrap_or(u32::MAX)),
         max_threads: device.max_compute_invocations_per_workgroup,
         memory,
-        block: BLOCK_BYTES.min(max_binding),
+        block: options.block.unwrap_or(BLOCK_BYTES).min(max_binding),
     }
 }
 

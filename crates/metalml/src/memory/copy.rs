@@ -191,3 +191,175 @@ impl Source for f64 {
         to.iter_mut().zip(from).for_each(|(to, &from)| *to = f64::from(from));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::staged_bytes;
+
+    const NOTHING: Found = Found {
+        nan: false,
+        infinity: false,
+        overflow: false,
+        vanished: false,
+    };
+    const NAN: Found = Found { nan: true, ..NOTHING };
+    const INFINITY: Found = Found {
+        infinity: true,
+        ..NOTHING
+    };
+    const OVERFLOW: Found = Found {
+        overflow: true,
+        ..NOTHING
+    };
+    const VANISHED: Found = Found {
+        vanished: true,
+        ..NOTHING
+    };
+
+    /// What a copy of `view` in rows of `ld` gives, the first byte being `skipped` floats from an aligned one.
+    fn copied<T: Source>(view: MatrixView<'_, T>, ld: usize, skipped: usize) -> (Found, Vec<f32>) {
+        let len = view.n_rows() * ld;
+        let mut memory = vec![f32::NAN; len + 8];
+        // The start of a vector's own memory is aligned as its allocator likes: the first multiple of 16 bytes is looked for.
+        let start = memory.as_ptr().align_offset(16) + skipped;
+        let found = fill_rows(
+            view,
+            ld,
+            staged_bytes(bytemuck::cast_slice_mut(&mut memory[start..start + len])),
+        );
+        let beside = memory[..start].iter().chain(&memory[start + len..]);
+        assert!(beside.copied().all(f32::is_nan), "it wrote beside its memory");
+        (found, memory[start..start + len].to_vec())
+    }
+
+    /// Each value is found, alone, at every place of rows of every length.
+    fn is_found<T: Source>(cases: &[(T, Found)]) {
+        for len in 1..=37 {
+            for (case, &(value, expected)) in cases.iter().enumerate() {
+                for place in 0..len {
+                    let mut values = vec![T::from_f64(1.5); len];
+                    values[place] = value;
+                    let view = MatrixView::new(&values, 1, len).expect("a row");
+                    let (found, floats) = copied(view, len, (place + case) % 4);
+                    let value: f64 = value.into();
+                    assert_eq!(found, expected, "{value:e} at {place} of {len}");
+                    assert_eq!(
+                        floats[place].to_bits(),
+                        (value as f32).to_bits(),
+                        "{value:e} at {place} of {len}"
+                    );
+                    let others = floats.iter().enumerate().filter(|(at, _)| *at != place);
+                    assert!(
+                        others.into_iter().all(|(_, float)| *float == 1.5),
+                        "{value:e} at {place} of {len}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn float32_values_are_found_in_every_lane_and_tail() {
+        is_found(&[
+            (f32::NAN, NAN),
+            (-f32::NAN, NAN),
+            (f32::INFINITY, INFINITY),
+            (f32::NEG_INFINITY, INFINITY),
+            (f32::from_bits(1), VANISHED),
+            (-f32::from_bits(0x007f_ffff), VANISHED),
+            (f32::MIN_POSITIVE, NOTHING),
+            (-f32::MIN_POSITIVE, NOTHING),
+            (0.0, NOTHING),
+            (-0.0, NOTHING),
+            (f32::MAX, NOTHING),
+            (f32::MIN, NOTHING),
+        ]);
+    }
+
+    #[test]
+    fn float64_values_are_found_in_every_lane_and_tail() {
+        let (least, greatest) = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
+        is_found(&[
+            (f64::NAN, NAN),
+            (f64::INFINITY, INFINITY),
+            (f64::NEG_INFINITY, INFINITY),
+            (f64::MAX, OVERFLOW),
+            (-1e39, OVERFLOW),
+            // Halfway to the next number: rounded up.
+            (greatest + 103.0_f64.exp2(), OVERFLOW),
+            (greatest + 102.0_f64.exp2(), NOTHING),
+            (1e-39, VANISHED),
+            (-1e-300, VANISHED),
+            (f64::from_bits(1), VANISHED),
+            (least * (1.0 - 1e-3), VANISHED),
+            (least * (1.0 - 1e-12), NOTHING),
+            (-least, NOTHING),
+            (-0.0, NOTHING),
+        ]);
+    }
+
+    #[test]
+    fn findings_add_up() {
+        let all = NAN.or(INFINITY).or(OVERFLOW).or(VANISHED);
+        assert_eq!(
+            all,
+            Found {
+                nan: true,
+                infinity: true,
+                overflow: true,
+                vanished: true
+            }
+        );
+        let values = [f64::NAN, f64::INFINITY, 1e39, 1e-39];
+        assert_eq!(copied(MatrixView::new(&values, 2, 2).expect("two rows"), 2, 0).0, all);
+        assert_eq!(copied(MatrixView::new(&values, 4, 1).expect("four rows"), 4, 0).0, all);
+        assert_eq!(
+            copied(MatrixView::new(&values[..0], 0, 4).expect("no rows"), 4, 0).0,
+            NOTHING
+        );
+    }
+
+    #[test]
+    fn rows_are_padded_with_zeros_however_they_lie() {
+        let values: Vec<f64> = (0..210).map(f64::from).collect();
+        for (n_cols, ld) in [(5, 8), (6, 8), (7, 8), (7, 7), (4, 4), (1, 1)] {
+            for (offset, strides) in [(0, [n_cols as isize, 1]), (0, [1, 13]), (200, [-9, -1]), (3, [9, 1])] {
+                let view = MatrixView::strided(&values, offset, [13, n_cols], strides).expect("it is within reach");
+                let (found, floats) = copied(view, ld, 0);
+                assert_eq!(found, NOTHING);
+                for (row, floats) in floats.chunks(ld).enumerate() {
+                    let expected = (0..ld).map(|col| if col < n_cols { view.get(row, col) as f32 } else { 0.0 });
+                    assert!(
+                        floats.iter().copied().eq(expected),
+                        "row {row} of {n_cols} in {ld}, {strides:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn threads_copy_there_and_back_and_find_what_is_in_their_share() {
+        for (n_cols, ld) in [(3, 3), (5, 8), (9000, 9000)] {
+            let n_rows = 600_000 / ld;
+            let mut values: Vec<f64> = (0..n_rows * n_cols).map(|at| (at % 9973) as f64).collect();
+            let len = values.len();
+            let (found, floats) = copied(MatrixView::new(&values, n_rows, n_cols).expect("whole rows"), ld, 0);
+            assert_eq!(found, NOTHING);
+            let mut back = vec![0.0; len];
+            collect_rows(
+                &floats,
+                ld,
+                &mut MatrixViewMut::new(&mut back, n_cols).expect("whole rows"),
+            );
+            assert_eq!(back, values, "{n_cols} in {ld}");
+            for place in [0, len / 2, len - 1] {
+                let kept = std::mem::replace(&mut values[place], f64::NAN);
+                let view = MatrixView::new(&values, n_rows, n_cols).expect("whole rows");
+                assert_eq!(copied(view, ld, 1).0, NAN, "{place} of {n_cols} in {ld}");
+                values[place] = kept;
+            }
+        }
+    }
+}

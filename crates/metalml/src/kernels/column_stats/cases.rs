@@ -17,14 +17,19 @@ struct ColumnStatsCase {
 impl ColumnStatsCase {
     fn values(&self) -> Vec<f64> {
         let mut values = uniform(self.n_rows * self.n_cols, 1);
-        // Float32 holds these exactly: a quarter is a multiple of its spacing there.
-        if self.offset > 0.0 {
-            for value in &mut values {
-                *value = (*value * 64.0).round() / 4.0 + self.offset;
-            }
+        for value in &mut values {
+            *value = if self.offset > 0.0 {
+                // Float32 holds these exactly: a quarter is a multiple of its spacing there.
+                (*value * 64.0).round() / 4.0 + self.offset
+            } else {
+                // Cubes have low bits that a float32 less the shift has not.
+                f64::from((*value * *value * *value) as f32)
+            };
         }
         if self.nan {
             values.iter_mut().step_by(7).for_each(|value| *value = f64::NAN);
+            let column = values.iter_mut().skip(1).step_by(self.n_cols);
+            column.for_each(|value| *value = f64::NAN);
         }
         values
     }
@@ -65,10 +70,15 @@ impl Case for ColumnStatsCase {
             values[2 * self.n_cols + col] *= unit * unit;
         }
         values.extend(range);
-        // Sums in two floats, or in blocks in f64 natively, where each level of the tree of blocks rounds once.
+        // Each level of the tree of blocks, or of splits, rounds once; the sums are of terms up to 8.
         let roundings = 4.0 + (self.n_rows as f64).log2();
-        let allowed = values.iter().map(|value| roundings * value.abs() + 1e-3).collect();
-        Expected { values, allowed }
+        let allowed = values.iter().map(|value| roundings * (value.abs() + 8.0)).collect();
+        Expected {
+            values,
+            allowed,
+            wide: true,
+            leeway: 1.0,
+        }
     }
     fn run<E: Engine>(&self, engine: &E) -> Result<Vec<f64>> {
         let [x, weights] = resident(engine, [&self.values(), &self.weights()], self.n_rows, [self.n_cols, 1])?;
@@ -109,5 +119,6 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         case(1025, 5, false, false, 1e5),
         case(2048, 32, false, false, 0.0),
         case(4099, 17, true, true, 1e5),
+        case(20_001, 3, true, false, 1e3),
     ]
 }

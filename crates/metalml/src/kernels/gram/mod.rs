@@ -73,7 +73,7 @@ impl Plan {
         let most_parts = fitting.max(lanes);
         let part_rows =
             (n_rows * 4 * part_len / SMALL_PARTIAL_BYTES).clamp(*ROWS_PER_PART.start(), *ROWS_PER_PART.end());
-        let rows_per_split = (part_rows * lanes).max((n_rows * lanes).div_ceil(most_parts));
+        let rows_per_split = (part_rows * lanes).max(n_rows.div_ceil(most_parts / lanes));
         Self {
             pairs,
             lanes,

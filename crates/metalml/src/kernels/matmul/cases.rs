@@ -61,7 +61,12 @@ impl Case for MatmulCase {
         let values = reference::matmul(&a, &b, self.bias.then_some(&bias[..]), [self.m, self.k, self.n]);
         // k terms below 1/2, in slabs of 16.
         let allowed = vec![2.0 * (self.k as f64).sqrt() + 4.0; values.len()];
-        Expected { values, allowed }
+        Expected {
+            values,
+            allowed,
+            wide: false,
+            leeway: 1.0,
+        }
     }
     fn run<E: Engine>(&self, engine: &E) -> Result<Vec<f64>> {
         let [a, b, bias] = self.data();

@@ -60,7 +60,12 @@ impl Case for ScaleShiftCase {
         };
         // Rounded once, and in f64 twice: half a unit, and a margin for the pairs.
         let allowed = values.iter().map(|value| 1.01 * value.abs() + 1e-30).collect();
-        Expected { values, allowed }
+        Expected {
+            values,
+            allowed,
+            wide: false,
+            leeway: 1.0,
+        }
     }
     fn run<E: Engine>(&self, engine: &E) -> Result<Vec<f64>> {
         let [x, mut out] = resident(engine, [&self.values(), &self.values()], self.n_rows, [self.n_cols; 2])?;
