@@ -20,7 +20,8 @@ pub(crate) fn map_tasks<R: Send>(n_tasks: usize, work: usize, task: impl Fn(usiz
     results.into_iter().flatten().collect()
 }
 
-/// Calls `task` with the number of each chunk of `values`, and the chunk; `work` as above.
+/// Calls `task` with the number of each chunk of `values`, and the chunk; `work` as above. Threads take the next chunk in turn:
+/// what they touch at one time lies close together, as staging memory wants it.
 pub(crate) fn for_each_chunk<T: Send>(
     values: &mut [T],
     chunk: usize,
@@ -28,11 +29,32 @@ pub(crate) fn for_each_chunk<T: Send>(
     task: impl Fn(usize, &mut [T]) + Sync,
 ) {
     let n_chunks = values.len().div_ceil(chunk);
+    let chunks = values.chunks_mut(chunk).enumerate();
     if n_chunks < 2 || work < SERIAL_WORK {
-        let chunks = values.chunks_mut(chunk).enumerate();
         chunks.for_each(|(at, chunk)| task(at, chunk));
         return;
     }
+    let chunks = Mutex::new(chunks);
+    share(n_chunks, &|| {
+        let next = || chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some((at, chunk)) = next() {
+            task(at, chunk);
+        }
+    });
+}
+
+/// The same for memory that may be fresh: threads stay far apart, since two that write to one huge page would both clear it.
+pub(crate) fn for_each_chunk_apart<T: Send>(
+    values: &mut [T],
+    chunk: usize,
+    work: usize,
+    task: impl Fn(usize, &mut [T]) + Sync,
+) {
+    if values.len() <= chunk || work < SERIAL_WORK {
+        for_each_chunk(values, chunk, work, task);
+        return;
+    }
+    let n_chunks = values.len().div_ceil(chunk);
     let stretches = Mutex::new(Stretches::new(values, chunk));
     share(n_chunks, &|| {
         let stretches = || stretches.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,8 +66,7 @@ pub(crate) fn for_each_chunk<T: Send>(
     });
 }
 
-/// Chunks not begun, a stretch of neighbours for each worker. Workers stay far apart: two that write to one huge page of
-/// fresh memory would both clear it.
+/// Chunks not begun, a stretch of neighbours for each worker.
 struct Stretches<'v, T> {
     chunk: usize,
     n_workers: usize,
@@ -173,15 +194,18 @@ mod tests {
     fn every_chunk_is_done_once_and_knows_its_number() {
         for work in WORK {
             for len in [0, 1, 6, 7, 8, 1000] {
-                let mut values = vec![0; len];
-                for_each_chunk(&mut values, 7, work, |at, chunk| {
+                let task = |at: usize, chunk: &mut [usize]| {
                     assert_eq!(chunk.len(), 7.min(len - 7 * at), "chunk {at} of {len}");
                     chunk
                         .iter_mut()
                         .enumerate()
                         .for_each(|(i, value)| *value += 7 * at + i + 1);
-                });
-                assert!(values.into_iter().eq(1..=len), "{len} values");
+                };
+                let (mut near, mut apart) = (vec![0; len], vec![0; len]);
+                for_each_chunk(&mut near, 7, work, task);
+                for_each_chunk_apart(&mut apart, 7, work, task);
+                assert!(near.into_iter().eq(1..=len), "{len} values");
+                assert!(apart.into_iter().eq(1..=len), "{len} values");
             }
         }
     }

@@ -6,7 +6,7 @@ use wgpu::WriteOnly;
 
 use crate::engine::Real;
 use crate::matrix::{MatrixView, MatrixViewMut};
-use crate::threads::for_each_chunk;
+use crate::threads::{for_each_chunk, for_each_chunk_apart};
 
 /// What a copy met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,7 +123,7 @@ fn stream(from: &[f32], mut to: WriteOnly<'_, [u8]>) {
 pub(crate) fn collect_rows<T: Source>(from: &[f32], ld: usize, out: &mut MatrixViewMut<'_, T>) {
     let n_cols = out.n_cols();
     let rows_per_share = (SHARE / ld.max(1)).max(1);
-    for_each_chunk(out.values(), rows_per_share * n_cols, from.len(), |share, to| {
+    for_each_chunk_apart(out.values(), rows_per_share * n_cols, from.len(), |share, to| {
         let start = share * rows_per_share * ld;
         let from = &from[start..start + to.len() / n_cols * ld];
         if ld == n_cols {

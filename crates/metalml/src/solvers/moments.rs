@@ -42,7 +42,7 @@ pub fn moments<E: Engine>(
 ) -> Result<Moments> {
     let mut frame = Frame::sampled(&input.host);
     let first = measured(engine, x, weights, &frame)?;
-    check(&first, x.n_rows(), input)?;
+    check_values(&first, x.n_rows(), input)?;
     let mut again = false;
     for col in 0..x.n_cols() {
         let place = near(first.mean[col]);
@@ -58,11 +58,13 @@ pub fn moments<E: Engine>(
             again = true;
         }
     }
-    if again {
-        measured(engine, x, weights, &frame)
+    let found = if again {
+        measured(engine, x, weights, &frame)?
     } else {
-        Ok(first)
-    }
+        first
+    };
+    check_sums(&found, input)?;
+    Ok(found)
 }
 
 fn measured<E: Engine>(engine: &E, x: &E::Matrix, weights: Option<&E::Matrix>, frame: &Frame) -> Result<Moments> {
@@ -87,7 +89,9 @@ fn measured<E: Engine>(engine: &E, x: &E::Matrix, weights: Option<&E::Matrix>, f
     let scatter = scatter
         .iter()
         .zip(&frame.unit)
-        .map(|(scatter, unit)| (scatter / unit / unit).max(0.0))
+        .map(|(scatter, unit)| scatter / unit / unit)
+        // Not `max`, which would take a NaN for 0.
+        .map(|scatter| if scatter < 0.0 { 0.0 } else { scatter })
         .collect();
     let (least, greatest) = range.split_at(n_cols);
     Ok(Moments {
@@ -102,21 +106,25 @@ fn measured<E: Engine>(engine: &E, x: &E::Matrix, weights: Option<&E::Matrix>, f
     })
 }
 
-fn check(found: &Moments, n_rows: usize, input: &Input<'_>) -> Result<()> {
+fn check_values(found: &Moments, n_rows: usize, input: &Input<'_>) -> Result<()> {
     let infinite = found
         .count
         .iter()
         .zip(found.least.iter().zip(&found.greatest))
         .any(|(&count, (&least, &greatest))| count > 0.0 && (least.is_infinite() || greatest.is_infinite()));
-    let lost = |value: &f64| !value.is_finite();
-    if !infinite && (found.mean.iter().any(lost) || found.scatter.iter().any(lost)) {
-        let reason = format!("{} holds values whose squares are too large to sum", input.what);
-        return Err(Error::Unsuited { reason });
-    }
     let missing = !input.nan && found.count.iter().any(|&count| count < n_rows as f64);
     if infinite || missing {
         Err(Error::NonFinite { what: input.what })
     } else {
         Ok(())
     }
+}
+
+fn check_sums(found: &Moments, input: &Input<'_>) -> Result<()> {
+    let lost = |value: &f64| !value.is_finite();
+    if found.mean.iter().any(lost) || found.scatter.iter().any(lost) {
+        let reason = format!("{} holds values whose squares are too large to sum", input.what);
+        return Err(Error::Unsuited { reason });
+    }
+    Ok(())
 }

@@ -242,7 +242,9 @@ fn dense_stats<T: Real>(block: Block<'_, T>, lanes: &mut Stats<T>, stats: &mut S
         }
     }
     for (rest, squares) in stats.mean_rest.iter_mut().zip(&mut stats.squares) {
-        *squares = (*squares - *rest * *rest / n).max(0.0);
+        let corrected = *squares - *rest * *rest / n;
+        // Rounding may leave less than nothing. What overflowed is NaN by now, and stays so: `max` would take it for 0.
+        *squares = if corrected < 0.0 { 0.0 } else { corrected };
         *rest /= n;
     }
     stats.weight.fill(n);

@@ -12,7 +12,7 @@ use super::Affine;
 use crate::engine::Real;
 use crate::engine::native_rows::{Block, gather, in_rows, part, rows_side_by_side};
 use crate::matrix::MatrixView;
-use crate::threads::{for_each_chunk, vectorized};
+use crate::threads::{for_each_chunk_apart, vectorized};
 
 /// Bytes of the output that a task writes: many tasks, yet so large that two threads seldom touch one huge page of fresh
 /// memory at once (the kernel would clear it twice).
@@ -36,7 +36,7 @@ pub(super) fn scale_shift<T: Real>(x: MatrixView<'_, T>, affine: &Affine, out: &
         .next_multiple_of(together);
     let found = std::sync::atomic::AtomicBool::new(false);
     let work = out.len();
-    for_each_chunk(out, task_rows * d, work, |task, out| {
+    for_each_chunk_apart(out, task_rows * d, work, |task, out| {
         let rows = part(task, task_rows, x.n_rows());
         let infinite = if let Some((values, stride)) = in_rows(&x, rows.clone(), 0..d) {
             let block = Block {
