@@ -57,7 +57,7 @@ fn upload(criterion: &mut Criterion) {
     const N_COLS: usize = 64;
     let Some(device) = device() else { return };
     let mut group = criterion.benchmark_group("upload");
-    for mib in [1, 16, 256] {
+    for mib in [1, 16, 381] {
         let n_rows = (mib << 20) / (4 * N_COLS);
         let values: Vec<f32> = uniform(n_rows * N_COLS, 1)
             .into_iter()

@@ -63,7 +63,20 @@ pub(crate) struct Staging {
 #[derive(Debug)]
 struct Mapping {
     submission: wgpu::SubmissionIndex,
-    outcome: Receiver<Result<(), wgpu::BufferAsyncError>>,
+    outcome: Receiver<Outcome>,
+    told: Option<Outcome>,
+}
+
+type Outcome = Result<(), wgpu::BufferAsyncError>;
+
+impl Staging {
+    /// Whether nothing is left to wait for.
+    fn is_free(&mut self) -> bool {
+        self.mapping.as_mut().is_none_or(|mapping| {
+            mapping.told = mapping.told.take().or_else(|| mapping.outcome.try_recv().ok());
+            mapping.told.is_some()
+        })
+    }
 }
 
 /// A buffer of a ring, held by one call; it goes back when the lease ends.
@@ -107,10 +120,12 @@ impl Ring {
 
     /// A buffer, if one is free now.
     pub(crate) fn try_lease(&self, device: &Device) -> Result<Option<Lease<'_>>> {
+        let _ = device.wgpu.poll(wgpu::PollType::Poll);
         let mut state = self.lock();
-        // A buffer whose copy has not run yet is worth less than a new one.
-        let idle = state.idle.pop_front();
-        if let Some(staging) = idle {
+        // A new buffer is worth more than one whose copy has not run yet: the threads would wait for the device.
+        let all_made = state.made >= self.way.size().1;
+        let lend = all_made || state.idle.front_mut().is_some_and(Staging::is_free);
+        if lend && let Some(staging) = state.idle.pop_front() {
             drop(state);
             let mut lease = self.lent(staging);
             if lease.await_mapping(device)? && matches!(self.way, Way::ToHost) {
@@ -119,7 +134,7 @@ impl Ring {
             }
             return Ok(Some(lease));
         }
-        if state.made >= self.way.size().1 {
+        if all_made {
             return Ok(None);
         }
         state.made += 1;
@@ -204,7 +219,11 @@ impl Lease<'_> {
             let _ = sender.send(result);
         });
         if let Some(staging) = &mut self.staging {
-            staging.mapping = Some(Mapping { submission, outcome });
+            staging.mapping = Some(Mapping {
+                submission,
+                outcome,
+                told: None,
+            });
             self.spent = false;
         }
     }
@@ -214,11 +233,14 @@ impl Lease<'_> {
         let Some(mapping) = self.staging.as_mut().and_then(|staging| staging.mapping.take()) else {
             return Ok(false);
         };
-        let waited = device.wgpu.poll(wgpu::PollType::Wait {
-            submission_index: Some(mapping.submission),
-            timeout: None,
-        });
-        if waited.is_ok() && matches!(mapping.outcome.recv(), Ok(Ok(()))) {
+        let wait = || {
+            let waited = device.wgpu.poll(wgpu::PollType::Wait {
+                submission_index: Some(mapping.submission),
+                timeout: None,
+            });
+            waited.ok().and_then(|_| mapping.outcome.recv().ok())
+        };
+        if matches!(mapping.told.or_else(wait), Some(Ok(()))) {
             self.spent = matches!(self.ring.way, Way::ToHost);
             return Ok(true);
         }
