@@ -11,6 +11,7 @@ use metalml::Result;
 use metalml::device::{Device, Options, Request};
 use metalml::engine::{Gpu, Storage};
 use metalml::kernels::FAMILIES;
+use metalml::kernels::matmul::{Matmul as _, Operand};
 use metalml::testing::{On, uniform};
 
 /// Operations below which a case times its overhead.
@@ -78,9 +79,71 @@ fn upload(criterion: &mut Criterion) {
     }
 }
 
+/// Products of matrices that lie on the device: calls one after the other, waited for at the end.
+fn products(criterion: &mut Criterion) {
+    let Some(device) = device() else { return };
+    let mut group = criterion.benchmark_group("product");
+    for [m, k, n] in [
+        [4096, 4096, 4096],
+        [8192, 8192, 8192],
+        [1_000_000, 100, 100],
+        [1_000_000, 32, 8],
+        [1_000_000, 100, 1],
+    ] {
+        for form in ["nn", "nt", "tn"] {
+            let engine = Gpu::for_testing(&device);
+            let turned = |rows, cols, turned: bool| if turned { (cols, rows) } else { (rows, cols) };
+            let (a_rows, a_cols) = turned(m, k, form.starts_with('t'));
+            let (b_rows, b_cols) = turned(k, n, form.ends_with('t'));
+            let values: Vec<f32> = (0..a_rows * a_cols)
+                .map(|at| (at % 1013) as f32 / 1013.0 - 0.5)
+                .collect();
+            let [a] = engine.resident([&values], a_rows, [a_cols]).expect("there is room");
+            let [b] = engine
+                .resident([&values[..b_rows * b_cols]], b_rows, [b_cols])
+                .expect("there is room");
+            let mut out = engine.create(m, n).expect("there is room");
+            let side = |matrix, turned| {
+                if turned {
+                    Operand::Transposed(matrix)
+                } else {
+                    Operand::Plain(matrix)
+                }
+            };
+            let mut run = |times: u64| {
+                for _ in 0..times {
+                    engine
+                        .matmul(
+                            side(&a, form.starts_with('t')),
+                            side(&b, form.ends_with('t')),
+                            None,
+                            &mut Gpu::write(&mut out),
+                        )
+                        .expect("it runs");
+                }
+                engine
+                    .fetch([&engine.upload(&[0.0_f32]).expect("there is room")])
+                    .expect("it ran");
+            };
+            run(2);
+            group.throughput(Throughput::ElementsAndBytes {
+                elements: (2 * m * n * k) as u64,
+                bytes: 4 * (m * k + k * n + m * n) as u64,
+            });
+            group.bench_function(BenchmarkId::new(form, format!("{m}x{k}x{n}")), |bencher| {
+                bencher.iter_custom(|times| {
+                    let start = std::time::Instant::now();
+                    run(times);
+                    start.elapsed()
+                });
+            });
+        }
+    }
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(600));
-    targets = kernels, upload
+    targets = kernels, upload, products
 }
 criterion_main!(benches);

@@ -146,8 +146,14 @@ impl<'d> Recording<'d> {
     }
 
     /// Start a kernel; `bytes` is what it moves, for tiling by time.
-    pub(crate) fn dispatch<B: Bindings>(&mut self, bindings: &B, groups: [u32; 3], bytes: u64) -> Result<()> {
-        self.record(&B::KERNEL, bindings.params(), bindings.slots(), groups, bytes)
+    pub(crate) fn dispatch<B: Bindings>(
+        &mut self,
+        kernel: &Kernel,
+        bindings: &B,
+        groups: [u32; 3],
+        bytes: u64,
+    ) -> Result<()> {
+        self.record(kernel, bindings.params(), bindings.slots(), groups, bytes)
     }
 
     fn record(&mut self, kernel: &Kernel, params: &[u8], slots: Vec<Slot>, groups: [u32; 3], bytes: u64) -> Result<()> {
@@ -324,6 +330,7 @@ impl<'d> Recording<'d> {
         };
         self.predicted = 0;
         self.dispatch(
+            &nonce::KERNEL,
             &nonce::Bindings {
                 params,
                 nonces: &nonces,

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::gpu_matrix::{GpuMatrix, leading_dimension};
 use super::{Border, Input, Rows, Storage};
-use crate::device::{Array, Bindings, Device, Pair, Pending, Recording, Verdict};
+use crate::device::{Array, Bindings, Device, Kernel, Pair, Pending, Recording, Verdict};
 use crate::matrix::{HostMatrix, MatrixView};
 use crate::memory::{Found, StagedBytes, WRITE_BYTES, fill_rows, staged_bytes};
 use crate::{Error, Result};
@@ -53,13 +53,24 @@ impl<'a> Gpu<'a> {
 
     /// Record a kernel; `bytes` is what it moves, for tiling by time.
     pub(crate) fn dispatch<B: Bindings>(&self, bindings: &B, groups: [u32; 3], bytes: u64) -> Result<()> {
-        if !self.testing && self.device.trust().of(&B::KERNEL.fingerprint()) != Some(Verdict::Passed) {
+        self.dispatch_variant(&B::KERNEL, bindings, groups, bytes)
+    }
+
+    /// The same for one of several kernels that share their bindings.
+    pub(crate) fn dispatch_variant<B: Bindings>(
+        &self,
+        kernel: &Kernel,
+        bindings: &B,
+        groups: [u32; 3],
+        bytes: u64,
+    ) -> Result<()> {
+        if !self.testing && self.device.trust().of(kernel.fingerprint) != Some(Verdict::Passed) {
             return Err(Error::Internal(format!(
                 "kernel `{}` was not tested before its use",
-                B::KERNEL.name
+                kernel.name
             )));
         }
-        self.recording.borrow_mut().dispatch(bindings, groups, bytes)
+        self.recording.borrow_mut().dispatch(kernel, bindings, groups, bytes)
     }
 
     /// The array that holds a block of `matrix`, uploaded now if it has not been.

@@ -104,7 +104,17 @@ impl Case for MatmulCase {
 
 pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
     let mut cases: Vec<Box<dyn AnyCase>> = Vec::new();
-    let shapes = [(1, 1, 1), (63, 15, 65), (64, 16, 64), (65, 17, 1), (131, 97, 7)];
+    // The last ones fill more than one tile of each kind, or end within one, in every direction.
+    let shapes = [
+        (1, 1, 1),
+        (63, 15, 65),
+        (64, 16, 64),
+        (65, 17, 1),
+        (131, 97, 7),
+        (25, 4, 26),
+        (128, 40, 129),
+        (1030, 23, 1001),
+    ];
     for (i, (m, k, n)) in shapes.into_iter().enumerate() {
         for (a_transposed, b_transposed) in [(false, false), (false, true), (true, false), (true, true)] {
             cases.push(Box::new(MatmulCase {

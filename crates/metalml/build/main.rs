@@ -3,7 +3,10 @@
 //! The WGSL is the only declaration. Bindings are typed by their element, so a wrong array does not compile: WGSL has no
 //! `f64`, so neither has the GPU. A line `//! use <file>` puts `kernels/shared/<file>.wgsl` in front.
 
+mod tiles;
+
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -30,7 +33,11 @@ fn main() {
             .to_owned();
         let wgsl = folder.join(format!("{name}.wgsl"));
         if wgsl.exists() {
-            let rust = contract(&name, &wgsl).unwrap_or_else(|why| panic!("{}: {why}", wgsl.display()));
+            let made = joined(&wgsl).and_then(|source| contract(&name, &source));
+            let (kernel, rest) = made.unwrap_or_else(|why| panic!("{}: {why}", wgsl.display()));
+            let rust = format!(
+                "/// The kernel as its WGSL declares it.\npub(crate) const KERNEL: crate::device::Kernel = {kernel};\n{rest}"
+            );
             fs::write(out_dir.join(format!("{name}.rs")), rust).expect("OUT_DIR is writable");
             let room = if folder.starts_with(KERNELS) {
                 "crate::kernels"
@@ -40,8 +47,11 @@ fn main() {
             names.push(format!("{room}::{name}"));
         }
     }
+    let tiled = tiled_products(&out_dir);
     names.sort();
-    let list: String = names.iter().flat_map(|name| [name.as_str(), "::KERNEL, "]).collect();
+    let mut names: Vec<String> = names.into_iter().map(|name| name + "::KERNEL").collect();
+    names.extend(tiled);
+    let list = names.join(", ");
     let all = format!(
         "/// Every kernel, the runtime's own included.\npub const KERNELS: [crate::device::Kernel; {}] = [{list}];\n",
         names.len()
@@ -49,12 +59,39 @@ fn main() {
     fs::write(out_dir.join("all_kernels.rs"), all).expect("OUT_DIR is writable");
 }
 
-fn contract(name: &str, path: &Path) -> Result<String, String> {
-    let source = joined(path)?;
-    let module = naga::front::wgsl::parse_str(&source).map_err(|error| error.emit_to_string(&source))?;
+/// The kernels of `tiles.rs`, as one contract and `TILED[tile][form]`; their paths.
+fn tiled_products(out_dir: &Path) -> Vec<String> {
+    let (mut paths, mut shared, mut table) = (Vec::new(), String::new(), String::new());
+    for (at, tile) in tiles::TILES.iter().enumerate() {
+        table += "    [";
+        for (form, (name, a_along_k, b_along_k)) in tiles::FORMS.into_iter().enumerate() {
+            let name = tile.name(name);
+            let source = tiles::source(tile, a_along_k, b_along_k);
+            let (kernel, rest) = contract(&name, &source).unwrap_or_else(|why| panic!("{name}: {why}"));
+            _ = write!(table, "{kernel}, ");
+            shared = format!(
+                "/// The first of them, which stands for all where only their bindings matter.\npub(crate) const KERNEL: crate::device::Kernel = TILED[0][0];\n{rest}"
+            );
+            paths.push(format!("crate::kernels::matmul::tiled::TILED[{at}][{form}]"));
+        }
+        table += "],\n";
+    }
+    let (tiles, forms) = (tiles::TILES.len(), tiles::FORMS.len());
+    let sides = tiles::TILES.map(|tile| [tile.rows as u32, tile.cols as u32]);
+    let rust = format!(
+        "{shared}/// For each tile the forms nn, nt, tn, tt.\npub(crate) const TILED: [[crate::device::Kernel; {forms}]; {tiles}] = [\n{table}];\n\
+         /// Rows and columns of each tile.\npub(crate) const SIDES: [[u32; 2]; {tiles}] = {sides:?};\n"
+    );
+    fs::write(out_dir.join("matmul_tiled.rs"), rust).expect("OUT_DIR is writable");
+    paths
+}
+
+/// The kernel as a Rust expression, and the rest of its contract.
+fn contract(name: &str, source: &str) -> Result<(String, String), String> {
+    let module = naga::front::wgsl::parse_str(source).map_err(|error| error.emit_to_string(source))?;
     naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty())
         .validate(&module)
-        .map_err(|error| error.emit_to_string(&source))?;
+        .map_err(|error| error.emit_to_string(source))?;
     let [entry] = module.entry_points.as_slice() else {
         return Err("a kernel file has exactly one entry point".into());
     };
@@ -62,15 +99,20 @@ fn contract(name: &str, path: &Path) -> Result<String, String> {
         return Err(format!("the entry point is named `{}`, allowed is `main`", entry.name));
     }
     let (fields, slots, params) = bindings(&module)?;
-    Ok(format!(
-        "/// The kernel as its WGSL declares it.\n\
-         pub(crate) const KERNEL: crate::device::Kernel = crate::device::Kernel {{ name: {name:?}, source: {source:?}, workgroup: {workgroup:?} }};\n\
-         {params}/// What the kernel reads and writes.\npub(crate) struct Bindings<'a> {{\n    pub(crate) params: Params,\n{fields}}}\n\
+    let mut hasher = DefaultHasher::new();
+    source.hash(&mut hasher);
+    let kernel = format!(
+        "crate::device::Kernel {{ name: {name:?}, source: {source:?}, workgroup: {workgroup:?}, fingerprint: \"{name}-{hash:016x}\" }}",
+        workgroup = entry.workgroup_size,
+        hash = hasher.finish(),
+    );
+    let rest = format!(
+        "{params}/// What the kernel reads and writes.\npub(crate) struct Bindings<'a> {{\n    pub(crate) params: Params,\n{fields}}}\n\
          impl crate::device::Bindings for Bindings<'_> {{\n    const KERNEL: crate::device::Kernel = KERNEL;\n    \
          fn params(&self) -> &[u8] {{\n        bytemuck::bytes_of(&self.params)\n    }}\n    \
-         fn slots(&self) -> Vec<crate::device::Slot> {{\n        vec![{slots}]\n    }}\n}}\n",
-        workgroup = entry.workgroup_size,
-    ))
+         fn slots(&self) -> Vec<crate::device::Slot> {{\n        vec![{slots}]\n    }}\n}}\n"
+    );
+    Ok((kernel, rest))
 }
 
 /// The source with its shared parts in front.
@@ -134,7 +176,12 @@ fn element(module: &Module, array: Handle<Type>) -> Option<&'static str> {
         return None;
     };
     match module.types[base].inner {
-        TypeInner::Scalar(Scalar::F32) => Some("f32"),
+        // Vectors of four are a way to read the same floats.
+        TypeInner::Scalar(Scalar::F32)
+        | TypeInner::Vector {
+            size: naga::VectorSize::Quad,
+            scalar: Scalar::F32,
+        } => Some("f32"),
         TypeInner::Scalar(Scalar::U32) => Some("u32"),
         TypeInner::Vector {
             size: naga::VectorSize::Bi,
