@@ -42,10 +42,7 @@ fn kernels(criterion: &mut Criterion) {
             let (label, work) = (case.label(), case.work());
             let size = label.split_once('/').map_or(label.as_str(), |(_, size)| size);
             for &(name, engine, width) in &engines {
-                group.throughput(Throughput::ElementsAndBytes {
-                    elements: work.operations,
-                    bytes: width * work.elements,
-                });
+                group.throughput(Throughput::Bytes(width * work.elements));
                 group.bench_function(BenchmarkId::new(name, size), |bencher| {
                     bencher.iter(|| black_box(case.run_on(engine).expect("its tests pass")));
                 });
