@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput};
 use metalml::Result;
 use metalml::device::{Device, Options, Request};
 use metalml::engine::{Gpu, Storage};
@@ -75,9 +75,13 @@ fn upload(criterion: &mut Criterion) {
     }
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(600));
-    targets = kernels, upload
+fn main() {
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(600))
+        .configure_from_args();
+    kernels(&mut criterion);
+    upload(&mut criterion);
+    criterion.final_summary();
 }
-criterion_main!(benches);
