@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput};
 use metalml::Result;
 use metalml::device::{Device, Options, Request};
 use metalml::engine::{Gpu, Storage};
@@ -123,10 +123,7 @@ fn products(criterion: &mut Criterion) {
                     .expect("it ran");
             };
             run(2);
-            group.throughput(Throughput::ElementsAndBytes {
-                elements: (2 * m * n * k) as u64,
-                bytes: 4 * (m * k + k * n + m * n) as u64,
-            });
+            group.throughput(Throughput::Elements((2 * m * n * k) as u64));
             group.bench_function(BenchmarkId::new(form, format!("{m}x{k}x{n}")), |bencher| {
                 bencher.iter_custom(|times| {
                     let start = std::time::Instant::now();
@@ -138,9 +135,14 @@ fn products(criterion: &mut Criterion) {
     }
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(600));
-    targets = kernels, upload, products
+fn main() {
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(600))
+        .configure_from_args();
+    kernels(&mut criterion);
+    upload(&mut criterion);
+    products(&mut criterion);
+    criterion.final_summary();
 }
-criterion_main!(benches);

@@ -64,15 +64,17 @@ fn native_float64_agrees_with_the_reference() {
 #[test]
 fn gpu_blocks_of_rows_make_the_same_answers() {
     // Bindings of these sizes split nearly every matrix of the cases; partial sums of the widest do not fit them at all.
-    for (max_binding, block, least) in [
-        (16 << 10, u64::MAX, 25),
-        (64 << 10, u64::MAX, 30),
-        (8 << 20, 8 << 10, 30),
+    // Few groups must stride over the rows of a large block.
+    for (max_binding, block, max_groups, least) in [
+        (16 << 10, u64::MAX, 40, 25),
+        (64 << 10, u64::MAX, 40, 30),
+        (8 << 20, 8 << 10, 40, 30),
+        (8 << 20, u64::MAX, 3, 30),
     ] {
         let small = device(Options {
             max_binding: Some(max_binding),
             block: Some(block),
-            max_groups: Some(40),
+            max_groups: Some(max_groups),
             ..Options::default()
         });
         let mut ran = 0;
