@@ -3,6 +3,7 @@
 //! The WGSL is the only declaration. Bindings are typed by their element, so a wrong array does not compile: WGSL has no
 //! `f64`, so neither has the GPU. A line `//! use <file>` puts `kernels/shared/<file>.wgsl` in front.
 
+mod thin;
 mod tiles;
 
 use std::fmt::Write as _;
@@ -47,10 +48,10 @@ fn main() {
             names.push(format!("{room}::{name}"));
         }
     }
-    let tiled = tiled_products(&out_dir);
     names.sort();
     let mut names: Vec<String> = names.into_iter().map(|name| name + "::KERNEL").collect();
-    names.extend(tiled);
+    names.extend(tiled_products(&out_dir));
+    names.extend(thin_products(&out_dir));
     let list = names.join(", ");
     let all = format!(
         "/// Every kernel, the runtime's own included.\npub const KERNELS: [crate::device::Kernel; {}] = [{list}];\n",
@@ -59,31 +60,57 @@ fn main() {
     fs::write(out_dir.join("all_kernels.rs"), all).expect("OUT_DIR is writable");
 }
 
-/// The kernels of `tiles.rs`, as one contract and `TILED[tile][form]`; their paths.
+/// The kernels of `tiles`, as one contract and `TILED[tile][form]`; their paths.
 fn tiled_products(out_dir: &Path) -> Vec<String> {
-    let (mut paths, mut shared, mut table) = (Vec::new(), String::new(), String::new());
-    for (at, tile) in tiles::TILES.iter().enumerate() {
-        table += "    [";
-        for (form, (name, a_along_k, b_along_k)) in tiles::FORMS.into_iter().enumerate() {
-            let name = tile.name(name);
-            let source = tiles::source(tile, a_along_k, b_along_k);
-            let (kernel, rest) = contract(&name, &source).unwrap_or_else(|why| panic!("{name}: {why}"));
-            _ = write!(table, "{kernel}, ");
-            shared = format!(
-                "/// The first of them, which stands for all where only their bindings matter.\npub(crate) const KERNEL: crate::device::Kernel = TILED[0][0];\n{rest}"
-            );
-            paths.push(format!("crate::kernels::matmul::tiled::TILED[{at}][{form}]"));
-        }
-        table += "],\n";
-    }
-    let (tiles, forms) = (tiles::TILES.len(), tiles::FORMS.len());
+    let sources = tiles::TILES.iter().flat_map(|tile| {
+        tiles::FORMS.map(|(form, a_along_k, b_along_k)| (tile.name(form), tiles::source(tile, a_along_k, b_along_k)))
+    });
     let sides = tiles::TILES.map(|tile| [tile.rows as u32, tile.cols as u32]);
-    let rust = format!(
-        "{shared}/// For each tile the forms nn, nt, tn, tt.\npub(crate) const TILED: [[crate::device::Kernel; {forms}]; {tiles}] = [\n{table}];\n\
-         /// Rows and columns of each tile.\npub(crate) const SIDES: [[u32; 2]; {tiles}] = {sides:?};\n"
+    let rest = format!(
+        "/// Rows and columns of each tile.\npub(crate) const SIDES: [[u32; 2]; {}] = {sides:?};\n",
+        tiles::TILES.len()
     );
-    fs::write(out_dir.join("matmul_tiled.rs"), rust).expect("OUT_DIR is writable");
-    paths
+    variants(out_dir, "tiled", sources.collect(), &rest)
+}
+
+/// The kernels of `thin`: first those that stream rows, then those that stream columns.
+fn thin_products(out_dir: &Path) -> Vec<String> {
+    let rows = thin::ROWS_WIDTHS.map(|width| (format!("matmul_rows_{width}"), thin::rows(width)));
+    let cols = thin::COLS_WIDTHS.map(|width| (format!("matmul_cols_{width}"), thin::cols(width)));
+    let rest = format!(
+        "/// The widths of each kind.\npub(crate) const ROWS_WIDTHS: [usize; {}] = {:?};\npub(crate) const COLS_WIDTHS: [usize; {}] = {:?};\n",
+        thin::ROWS_WIDTHS.len(),
+        thin::ROWS_WIDTHS,
+        thin::COLS_WIDTHS.len(),
+        thin::COLS_WIDTHS
+    );
+    variants(out_dir, "thin", rows.into_iter().chain(cols).collect(), &rest)
+}
+
+/// Kernels with one contract, made from a template: `matmul_<module>.rs` with the contract and `ALL`; the kernels' paths.
+fn variants(out_dir: &Path, module: &str, sources: Vec<(String, String)>, rest: &str) -> Vec<String> {
+    let (mut kernels, mut contracts) = (Vec::new(), Vec::new());
+    for (name, text) in sources {
+        let made = with_shared(&text).and_then(|source| contract(&name, &source));
+        let (kernel, contract) = made.unwrap_or_else(|why| panic!("{name}: {why}"));
+        kernels.push(kernel);
+        contracts.push(contract);
+    }
+    assert!(
+        contracts.iter().all(|contract| *contract == contracts[0]),
+        "{module}: one contract for all"
+    );
+    let rust = format!(
+        "/// Stands for all where only their bindings matter.\npub(crate) const KERNEL: crate::device::Kernel = ALL[0];\n{}\
+         /// Every variant.\npub(crate) const ALL: [crate::device::Kernel; {}] = [{}];\n{rest}",
+        contracts[0],
+        kernels.len(),
+        kernels.join(",\n")
+    );
+    fs::write(out_dir.join(format!("matmul_{module}.rs")), rust).expect("OUT_DIR is writable");
+    (0..kernels.len())
+        .map(|at| format!("crate::kernels::matmul::{module}::ALL[{at}]"))
+        .collect()
 }
 
 /// The kernel as a Rust expression, and the rest of its contract.
@@ -115,16 +142,19 @@ fn contract(name: &str, source: &str) -> Result<(String, String), String> {
     Ok((kernel, rest))
 }
 
-/// The source with its shared parts in front.
+/// The source of a file with its shared parts in front.
 fn joined(path: &Path) -> Result<String, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    with_shared(&fs::read_to_string(path).map_err(|error| error.to_string())?)
+}
+
+fn with_shared(text: &str) -> Result<String, String> {
     let mut source = String::new();
     for file in text.lines().filter_map(|line| line.strip_prefix("//! use ")) {
         let shared = Path::new(KERNELS).join("shared").join(format!("{}.wgsl", file.trim()));
         source += &fs::read_to_string(&shared).map_err(|error| format!("{}: {error}", shared.display()))?;
     }
     // WGSL has no inner documentation comments: to it these lines are comments as others are.
-    Ok(source + &text)
+    Ok(source + text)
 }
 
 /// The fields of `Bindings`, the expressions that make its slots, and the `Params` struct.

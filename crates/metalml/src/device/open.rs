@@ -22,6 +22,8 @@ pub struct Limits {
     pub memory: u64,
     /// How much of a matrix one block holds.
     pub block: u64,
+    /// The same of a matrix that does not travel.
+    pub resident_block: u64,
 }
 
 /// How a device is opened; tests lower the limits and poison fresh memory.
@@ -78,6 +80,8 @@ pub struct Device {
 
 /// No matrix block is larger, so that kernels start while later rows are still on their way.
 const BLOCK_BYTES: u64 = 64 << 20;
+/// No block of a matrix that stays on the device is larger: a share of what a binding may be on most of them.
+const RESIDENT_BLOCK_BYTES: u64 = 1 << 30;
 /// WGSL's `u32` byte arithmetic and Metal's buffers both end here.
 const ADDRESSABLE: u64 = (4 << 30) - (2 << 20);
 /// Where the driver does not tell how much memory there is.
@@ -170,6 +174,13 @@ impl Device {
         self.lost.load(Ordering::Acquire)
     }
 
+    /// Bytes that one submission may be predicted to move.
+    pub(crate) fn time_share(&self) -> u64 {
+        /// No submission should take longer than this share of a second.
+        const SUBMISSIONS_PER_SECOND: u64 = 10;
+        self.facts.kind.sure_rate() / SUBMISSIONS_PER_SECOND
+    }
+
     pub(crate) fn lose(&self) {
         self.lost.store(true, Ordering::Release);
     }
@@ -227,6 +238,7 @@ fn limits(device: &wgpu::Limits, memory: Option<u64>, options: Options) -> Limit
         max_threads: device.max_compute_invocations_per_workgroup,
         memory,
         block: options.block.unwrap_or(BLOCK_BYTES).min(max_binding),
+        resident_block: options.block.unwrap_or(RESIDENT_BLOCK_BYTES).min(max_binding),
     }
 }
 

@@ -23,8 +23,6 @@ const UNIFORM_ALIGN: usize = 256;
 const LEAST_READBACK: u64 = 8;
 /// Submissions that one list of nonces can vouch for.
 const NONCES: usize = 1024;
-/// A submission is handed over before it is predicted to take longer than one part in this many of a second.
-const SUBMISSIONS_PER_SECOND: u64 = 10;
 
 enum Command<'d> {
     Inline {
@@ -168,7 +166,7 @@ impl<'d> Recording<'d> {
                 max: max.into(),
             });
         }
-        let share = self.device.facts().kind.sure_rate() / SUBMISSIONS_PER_SECOND;
+        let share = self.device.time_share();
         if self.predicted > 0 && self.predicted + bytes > share {
             self.submit()?;
         }

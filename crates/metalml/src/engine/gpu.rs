@@ -45,6 +45,16 @@ impl<'a> Gpu<'a> {
         self.device.limits()
     }
 
+    /// The kind of the device.
+    pub(crate) fn kind(&self) -> crate::device::Kind {
+        self.device.facts().kind
+    }
+
+    /// Bytes that one submission may be predicted to move.
+    pub(crate) fn time_share(&self) -> u64 {
+        self.device.time_share()
+    }
+
     /// An array whose values nobody has written yet.
     pub(crate) fn alloc<T: Pod>(&self, len: usize) -> Result<Array<T>> {
         let memory = self.recording.borrow_mut().alloc((len * size_of::<T>()) as u64)?;
@@ -124,9 +134,11 @@ impl<'a> Gpu<'a> {
     }
 
     /// How many rows of matrices with these columns one block of each may hold.
-    fn rows_per_block(&self, n_cols: impl IntoIterator<Item = usize>) -> usize {
+    fn rows_per_block(&self, n_cols: impl IntoIterator<Item = usize>, bytes: u64) -> usize {
         let ld = n_cols.into_iter().map(leading_dimension).max().unwrap_or(1).max(1);
-        (self.limits().block as usize / (4 * ld)).max(1)
+        let rows = (bytes as usize / (4 * ld)).max(1);
+        // Whole vectors of four, where a block's rows are another operand's columns.
+        if rows >= 4 { rows / 4 * 4 } else { rows }
     }
 }
 
@@ -188,7 +200,12 @@ impl<'a> Storage for Gpu<'a> {
     }
 
     fn create(&self, n_rows: usize, n_cols: usize) -> Result<GpuMatrix<'a>> {
-        Ok(GpuMatrix::new(None, n_rows, n_cols, self.rows_per_block([n_cols])))
+        Ok(GpuMatrix::new(
+            None,
+            n_rows,
+            n_cols,
+            self.rows_per_block([n_cols], self.limits().resident_block),
+        ))
     }
 
     fn resident<const N: usize>(
@@ -197,7 +214,7 @@ impl<'a> Storage for Gpu<'a> {
         n_rows: usize,
         n_cols: [usize; N],
     ) -> Result<[GpuMatrix<'a>; N]> {
-        let rows_per_block = self.rows_per_block(n_cols);
+        let rows_per_block = self.rows_per_block(n_cols, self.limits().resident_block);
         let mut columns = n_cols.into_iter();
         let matrices = values.map(|values| {
             let n_cols = columns.next().unwrap_or_default();
@@ -251,7 +268,7 @@ impl<'a> Storage for Gpu<'a> {
 
 impl<'a> Border<'a> for Gpu<'a> {
     fn bring<const N: usize>(&self, inputs: [Input<'a>; N]) -> Result<[GpuMatrix<'a>; N]> {
-        let rows_per_block = self.rows_per_block(inputs.iter().map(|input| input.host.n_cols()));
+        let rows_per_block = self.rows_per_block(inputs.iter().map(|input| input.host.n_cols()), self.limits().block);
         Ok(inputs.map(|input| GpuMatrix::new(Some(input), input.host.n_rows(), input.host.n_cols(), rows_per_block)))
     }
 
