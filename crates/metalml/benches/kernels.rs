@@ -11,7 +11,7 @@ use metalml::Result;
 use metalml::device::{Device, Options, Request};
 use metalml::engine::{Gpu, Storage};
 use metalml::kernels::FAMILIES;
-use metalml::kernels::matmul::{Matmul as _, Operand};
+use metalml::kernels::matmul::{Matmul as _, Operand, Terms};
 use metalml::testing::{On, uniform};
 
 /// Operations below which a case times its overhead.
@@ -86,6 +86,10 @@ fn products(criterion: &mut Criterion) {
         [1_000_000, 100, 100],
         [1_000_000, 32, 8],
         [1_000_000, 100, 1],
+        [1, 100, 1_000_000],
+        [100, 1_000_000, 1],
+        [100, 1_000_000, 100],
+        [1_000_000, 2, 100],
     ] {
         for form in ["nn", "nt", "tn"] {
             let engine = Gpu::for_testing(&device);
@@ -113,7 +117,7 @@ fn products(criterion: &mut Criterion) {
                         .matmul(
                             side(&a, form.starts_with('t')),
                             side(&b, form.ends_with('t')),
-                            None,
+                            &Terms::default(),
                             &mut Gpu::write(&mut out),
                         )
                         .expect("it runs");
