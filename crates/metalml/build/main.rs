@@ -3,6 +3,8 @@
 //! The WGSL is the only declaration. Bindings are typed by their element, so a wrong array does not compile: WGSL has no
 //! `f64`, so neither has the GPU. A line `//! use <file>` puts `kernels/shared/<file>.wgsl` in front.
 
+#![expect(clippy::print_stdout, reason = "cargo listens there")]
+
 mod thin;
 mod tiles;
 

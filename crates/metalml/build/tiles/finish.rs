@@ -8,7 +8,12 @@ use super::Tile;
 /// text of an epilogue for each sum would be slow to compile.
 pub(super) fn finish(tile: &Tile) -> String {
     let groups = tile.per_col / 4;
-    let mut text = String::from("    let out_start = params.out_start + group.z * params.split_stride;\n");
+    let split = if tile.full {
+        " + group.z * params.split_stride"
+    } else {
+        ""
+    };
+    let mut text = format!("    let out_start = params.out_start{split};\n");
     for j in 0..groups {
         _ = write!(
             text,
@@ -38,6 +43,9 @@ pub(super) fn finish(tile: &Tile) -> String {
             );
         }
         text += "    }\n    }\n";
+    }
+    if !tile.full {
+        return text + "}\n";
     }
     let pick = |name: &str, number: &str, count: usize| {
         (1..count).fold(format!("{name}0"), |found, group| {

@@ -23,6 +23,8 @@ pub(crate) struct Tile {
     /// Whether the products of a slab are written out, what the next step multiplies being read before this step's products: on an
     /// NVIDIA H200 worth a quarter of the speed, and on a software driver seconds of compiling.
     pub(crate) unrolled: bool,
+    /// Whether it may split `k` and has epilogues: together worth a twentieth of the speed of the largest tile.
+    pub(crate) full: bool,
 }
 
 const LARGE: Tile = Tile {
@@ -32,6 +34,7 @@ const LARGE: Tile = Tile {
     per_row: 16,
     per_col: 8,
     unrolled: true,
+    full: true,
 };
 const SMALL: Tile = Tile {
     rows: 64,
@@ -40,9 +43,11 @@ const SMALL: Tile = Tile {
     per_row: 8,
     per_col: 4,
     unrolled: true,
+    full: true,
 };
 /// The tiles, the largest first; the last one for drivers that compile slowly.
-pub(crate) const TILES: [Tile; 3] = [
+pub(crate) const TILES: [Tile; 4] = [
+    Tile { full: false, ..LARGE },
     LARGE,
     SMALL,
     Tile {
@@ -65,8 +70,12 @@ impl Tile {
     }
 
     pub(crate) fn name(&self, form: &str) -> String {
-        let rolled = if self.unrolled { "" } else { "_rolled" };
-        format!("matmul_{}x{}{rolled}_{form}", self.rows, self.cols)
+        let kind = match (self.full, self.unrolled) {
+            (false, _) => "_plain",
+            (true, true) => "",
+            (true, false) => "_rolled",
+        };
+        format!("matmul_{}x{}{kind}_{form}", self.rows, self.cols)
     }
 
     /// Blocks of four by four in a slab of a side.
@@ -159,12 +168,20 @@ fn start(tile: &Tile, a: &Side, b: &Side) -> String {
         tile.threads(),
         "waves cover the tile"
     );
+    let (first_k, end_k) = if tile.full {
+        (
+            "group.z * params.k_per_split",
+            "min(first_k + params.k_per_split, params.k_len)",
+        )
+    } else {
+        ("0u", "params.k_len")
+    };
     let mut text = format!(
         "@compute @workgroup_size({})\n\
          fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {{\n    \
          let first_a = group.y * {}u;\n    let first_b = group.x * {}u;\n    \
-         let first_k = group.z * params.k_per_split;\n    \
-         let end_k = min(first_k + params.k_per_split, params.k_len);\n    \
+         let first_k = {first_k};\n    \
+         let end_k = {end_k};\n    \
          let last_k = end_k - 1u;\n    \
          let wave = thread / 32u;\n    let lane = thread % 32u;\n",
         tile.threads(),

@@ -134,7 +134,7 @@ impl<'a> Gpu<'a> {
     }
 
     /// How many rows of matrices with these columns one block of each may hold.
-    fn rows_per_block(&self, n_cols: impl IntoIterator<Item = usize>, bytes: u64) -> usize {
+    fn rows_per_block(n_cols: impl IntoIterator<Item = usize>, bytes: u64) -> usize {
         let ld = n_cols.into_iter().map(leading_dimension).max().unwrap_or(1).max(1);
         let rows = (bytes as usize / (4 * ld)).max(1);
         // Whole vectors of four, where a block's rows are another operand's columns.
@@ -204,7 +204,7 @@ impl<'a> Storage for Gpu<'a> {
             None,
             n_rows,
             n_cols,
-            self.rows_per_block([n_cols], self.limits().resident_block),
+            Self::rows_per_block([n_cols], self.limits().resident_block),
         ))
     }
 
@@ -214,7 +214,7 @@ impl<'a> Storage for Gpu<'a> {
         n_rows: usize,
         n_cols: [usize; N],
     ) -> Result<[GpuMatrix<'a>; N]> {
-        let rows_per_block = self.rows_per_block(n_cols, self.limits().resident_block);
+        let rows_per_block = Self::rows_per_block(n_cols, self.limits().resident_block);
         let mut columns = n_cols.into_iter();
         let matrices = values.map(|values| {
             let n_cols = columns.next().unwrap_or_default();
@@ -268,7 +268,7 @@ impl<'a> Storage for Gpu<'a> {
 
 impl<'a> Border<'a> for Gpu<'a> {
     fn bring<const N: usize>(&self, inputs: [Input<'a>; N]) -> Result<[GpuMatrix<'a>; N]> {
-        let rows_per_block = self.rows_per_block(inputs.iter().map(|input| input.host.n_cols()), self.limits().block);
+        let rows_per_block = Self::rows_per_block(inputs.iter().map(|input| input.host.n_cols()), self.limits().block);
         Ok(inputs.map(|input| GpuMatrix::new(Some(input), input.host.n_rows(), input.host.n_cols(), rows_per_block)))
     }
 

@@ -9,6 +9,7 @@ pub mod linear_map;
 pub mod matmul;
 mod matmul_merge;
 mod matmul_softmax;
+mod matmul_transpose;
 pub mod scale_shift;
 
 use crate::engine::{Gpu, Native, OnHost, Storage};

@@ -37,8 +37,17 @@ pub(super) struct Shape {
     pub(super) a_by_four: bool,
     pub(super) b_by_four: bool,
     pub(super) out_by_four: bool,
+    /// Whether no epilogue follows.
+    pub(super) plain: bool,
 }
 
+/// The tiles in the order of build/tiles.
+const PLAIN: usize = 0;
+const LARGE: usize = 1;
+const SMALL: usize = 2;
+const ROLLED: usize = 3;
+/// Rows of the result from which a transposed copy of the right operand costs less than it gains, which is a fourteenth on an NVIDIA H200.
+const WORTH_TRANSPOSING: usize = 2048;
 /// Workgroups that keep a large device busy: with fewer, `k` is split.
 const ENOUGH_GROUPS: usize = 512;
 /// Tiles of the largest kind from which it is the fastest: on an NVIDIA H200, half a workgroup for each of its multiprocessors.
@@ -89,14 +98,19 @@ impl Shape {
             self.m.div_ceil(rows as usize) * self.n.div_ceil(cols as usize)
         };
         let tile = match kind {
-            Kind::Software => tiled::SIDES.len() - 1,
-            _ if tiles(0) < ENOUGH_TILES => 1,
-            _ => 0,
+            Kind::Software => ROLLED,
+            _ if tiles(LARGE) < ENOUGH_TILES => SMALL,
+            _ => LARGE,
         };
-        Way::Tiled {
-            tile,
-            splits: self.splits(tiles(tile)),
+        match self.splits(tiles(tile)) {
+            1 if tile == LARGE && self.plain => Way::Tiled { tile: PLAIN, splits: 1 },
+            splits => Way::Tiled { tile, splits },
         }
+    }
+
+    /// Whether the right operand should be transposed first.
+    pub(super) fn transposes(&self, kind: Kind) -> bool {
+        self.b_along_k && self.m >= WORTH_TRANSPOSING && matches!(self.way(kind), Way::Tiled { .. })
     }
 
     /// In how many parts `k` is cut where the result gives work to no more than `groups` workgroups.

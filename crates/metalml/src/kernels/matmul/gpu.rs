@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::choice::{Shape as Choice, Way};
 use super::terms::{Epilogue, Finish, Terms};
-use super::{Matmul, Operand, matmul_merge, matmul_softmax, thin, tiled};
+use super::{Matmul, Operand, matmul_merge, matmul_softmax, matmul_transpose, thin, tiled};
 use crate::device::Array;
 use crate::engine::{Gpu, GpuMatrix, Shape};
 use crate::{Error, Result};
@@ -129,14 +129,31 @@ struct Piece<'p, 'm> {
 
 /// Rows at which a long piece is cut: whole tiles of every kind.
 const CUT: usize = 128;
+/// Rows and columns that a workgroup of the strided kernel makes, as in its WGSL.
+const STRIDED_TILE: u32 = 64;
 /// Multiplications for which a submission counts on the time of a byte.
-const PRODUCTS_PER_BYTE: u64 = 10;
+const PRODUCTS_PER_BYTE: u64 = 100;
 /// Bytes of memory that splits of a product may take.
 const MOST_SPLIT_BYTES: usize = 64 << 20;
 
 impl Gpu<'_> {
     /// A piece that would keep the device too long is cut by rows.
     fn in_time(&self, piece: Piece<'_, '_>) -> Result<()> {
+        let (k_len, n_cols) = (piece.k.len(), piece.b.cols.len());
+        let ld = n_cols.next_multiple_of(4);
+        if piece.choice().transposes(self.kind()) && 4 * k_len * ld <= self.limits().resident_block as usize {
+            let array = self.alloc(k_len * ld)?;
+            let ([_, start], from_ld) = (piece.starts(), piece.b.col_stride);
+            matmul_transpose::record(self, [n_cols, k_len], [piece.b.array, &array], start, [from_ld, ld])?;
+            let turned = Part {
+                array: &array,
+                rows: piece.k.clone(),
+                cols: piece.b.cols.clone(),
+                row_stride: ld,
+                col_stride: 1,
+            };
+            return self.in_time(Piece { b: &turned, ..piece });
+        }
         let (n_rows, cost) = (piece.rows.len(), piece.cost());
         let pieces = cost.div_ceil(self.time_share()) as usize;
         let step = n_rows.div_ceil(pieces.max(1)).next_multiple_of(CUT);
@@ -194,7 +211,7 @@ impl Gpu<'_> {
         let splits = k_len.div_ceil(k_per_split);
         if splits == 1 {
             let one = Split {
-                k_per_split,
+                len: k_per_split,
                 count: 1,
                 stride: 0,
             };
@@ -213,7 +230,7 @@ impl Gpu<'_> {
             ..*piece
         };
         let all = Split {
-            k_per_split,
+            len: k_per_split,
             count: splits,
             stride: n_rows * ld,
         };
@@ -235,7 +252,7 @@ impl Gpu<'_> {
             n_rows: shape.m as u32,
             n_cols: shape.n as u32,
             k_len: shape.k as u32,
-            k_per_split: split.k_per_split as u32,
+            k_per_split: split.len as u32,
             a_start: (a_start / 4) as u32,
             a_ld: (a.row_stride.max(a.col_stride) / 4) as u32,
             b_start: (b_start / 4) as u32,
@@ -289,7 +306,7 @@ impl Gpu<'_> {
             n_rows: long as u32,
             n_cols: short as u32,
             k_len: shape.k as u32,
-            k_per_split: split.k_per_split as u32,
+            k_per_split: split.len as u32,
             a_start: (stream.1 / 4) as u32,
             a_ld: (stream.2.max(stream.3) / 4) as u32,
             b_start: few.1 as u32,
@@ -362,16 +379,18 @@ impl Gpu<'_> {
             row_terms: finish.row.map_or(a.array, |row| row.array()),
             out: to.array,
         };
-        /// Rows and columns that a workgroup makes, as in the WGSL.
-        const TILE: u32 = 64;
-        let groups = [params.n_cols.div_ceil(TILE), params.n_rows.div_ceil(TILE), 1];
+        let groups = [
+            params.n_cols.div_ceil(STRIDED_TILE),
+            params.n_rows.div_ceil(STRIDED_TILE),
+            1,
+        ];
         self.dispatch(&bindings, groups, piece.cost())
     }
 }
 
 /// How `k` is split.
 struct Split {
-    k_per_split: usize,
+    len: usize,
     count: usize,
     /// From one split's result to the next's.
     stride: usize,
@@ -399,6 +418,7 @@ impl Piece<'_, '_> {
             b_along_k: self.b.row_stride == 1,
             a_by_four: by_four(a_start, self.a),
             b_by_four: by_four(b_start, self.b),
+            plain: self.finish.epilogue.number() == 0,
             out_by_four: self.to.start.is_multiple_of(4) && self.to.ld.is_multiple_of(4),
         }
     }

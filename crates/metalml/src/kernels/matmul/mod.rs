@@ -12,7 +12,7 @@ pub use terms::{Epilogue, RowTerm, Terms};
 pub(super) use gpu::Place;
 pub(super) use terms::Finish;
 
-use super::{Family, matmul_merge, matmul_softmax};
+use super::{Family, matmul_merge, matmul_softmax, matmul_transpose};
 use crate::Result;
 use crate::device::Kernel;
 use crate::engine::{Native, OnHost, Shape, Storage};
@@ -30,14 +30,15 @@ pub(crate) mod thin {
     include!(concat!(env!("OUT_DIR"), "/matmul_thin.rs"));
 }
 
-const COUNT: usize = tiled::ALL.len() + thin::ALL.len() + 3;
+const COUNT: usize = tiled::ALL.len() + thin::ALL.len() + 4;
 const ALL: [Kernel; COUNT] = {
     let mut all = [KERNEL; COUNT];
     all[1] = matmul_merge::KERNEL;
     all[2] = matmul_softmax::KERNEL;
+    all[3] = matmul_transpose::KERNEL;
     let (mut at, tiles) = (0, tiled::ALL.len());
     while at < tiles + thin::ALL.len() {
-        all[at + 3] = if at < tiles {
+        all[at + 4] = if at < tiles {
             tiled::ALL[at]
         } else {
             thin::ALL[at - tiles]
