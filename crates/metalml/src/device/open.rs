@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::adapters::{self, AdapterFacts, Kind, Request};
+use super::adapters::{self, AdapterFacts, Request};
+use super::pace::Pace;
 use super::pipelines::Pipelines;
 use super::trust::Trust;
 use crate::memory::{Pool, Ring};
@@ -70,6 +71,7 @@ pub struct Device {
     pub(crate) staging: Ring,
     pub(crate) readback: Ring,
     pub(crate) options: Options,
+    pub(crate) pace: Pace,
     facts: AdapterFacts,
     limits: Limits,
     counts: Counts,
@@ -130,6 +132,7 @@ impl Device {
             staging,
             readback,
             options,
+            pace: Pace::new(facts.kind),
             facts,
             limits,
             counts,
@@ -172,13 +175,6 @@ impl Device {
     /// Whether it has stopped answering; a lost device is of no more use.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
-    }
-
-    /// Bytes that one submission may be predicted to move.
-    pub(crate) fn time_share(&self) -> u64 {
-        /// No submission should take longer than this share of a second.
-        const SUBMISSIONS_PER_SECOND: u64 = 10;
-        self.facts.kind.sure_rate() / SUBMISSIONS_PER_SECOND
     }
 
     pub(crate) fn lose(&self) {
@@ -275,15 +271,4 @@ fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
     // SAFETY: the handle is used at once, to read a property, and not kept.
     let adapter = unsafe { adapter.as_hal::<wgpu::hal::api::Metal>()? };
     Some(adapter.raw_device().recommendedMaxWorkingSetSize())
-}
-
-impl Kind {
-    /// Bytes a second that a kernel can be counted on to move: what tiling by time goes by.
-    pub(crate) fn sure_rate(self) -> u64 {
-        match self {
-            Self::Discrete => 100 << 30,
-            Self::Integrated | Self::Virtual => 20 << 30,
-            Self::Software => 1 << 30,
-        }
-    }
 }

@@ -50,9 +50,9 @@ impl<'a> Gpu<'a> {
         self.device.facts().kind
     }
 
-    /// Bytes that one submission may be predicted to move.
-    pub(crate) fn time_share(&self) -> u64 {
-        self.device.time_share()
+    /// The bytes of one kernel that a submission may hold.
+    pub(crate) fn time_share(&self, kernel: &Kernel) -> u64 {
+        self.device.pace.share(kernel)
     }
 
     /// An array whose values nobody has written yet.

@@ -1,7 +1,7 @@
 //! Which kernel makes a product: by its shape, how its operands lie, and the kind of device.
 
 use super::{thin, tiled};
-use crate::device::Kind;
+use crate::device::{Kernel, Kind};
 
 /// How a product is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +22,29 @@ pub(super) enum Way {
     Tiled { tile: usize, splits: usize },
     /// By the kernel that takes any strides.
     Strided,
+}
+
+impl Way {
+    /// The kernel of a product of this shape.
+    pub(super) fn kernel(self, shape: &Shape) -> Kernel {
+        match self {
+            Self::Rows { variant, .. } | Self::Cols { variant, .. } => thin::ALL[variant],
+            Self::Tiled { tile, .. } => {
+                let form = 2 * usize::from(!shape.a_along_k) + usize::from(shape.b_along_k);
+                tiled::ALL[tile * FORMS + form]
+            }
+            Self::Strided => super::KERNEL,
+        }
+    }
+
+    /// Rows and columns that a workgroup makes.
+    pub(super) fn sides(self) -> [u32; 2] {
+        match self {
+            Self::Rows { .. } | Self::Cols { .. } => [THIN_GROUP as u32, 1],
+            Self::Tiled { tile, .. } => tiled::SIDES[tile],
+            Self::Strided => [STRIDED_TILE, STRIDED_TILE],
+        }
+    }
 }
 
 /// What the choice goes by.
@@ -46,6 +69,10 @@ const PLAIN: usize = 0;
 const LARGE: usize = 1;
 const SMALL: usize = 2;
 const ROLLED: usize = 3;
+/// The forms in which the operands may lie, as in build/tiles.
+const FORMS: usize = 4;
+/// Rows and columns that a workgroup of the strided kernel makes, as in its WGSL.
+const STRIDED_TILE: u32 = 64;
 /// Rows of the result from which a transposed copy of the right operand costs less than it gains, which is a fourteenth on an NVIDIA H200.
 const WORTH_TRANSPOSING: usize = 2048;
 /// Workgroups that keep a large device busy: with fewer, `k` is split.

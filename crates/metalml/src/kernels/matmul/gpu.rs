@@ -129,10 +129,8 @@ struct Piece<'p, 'm> {
 
 /// Rows at which a long piece is cut: whole tiles of every kind.
 const CUT: usize = 128;
-/// Rows and columns that a workgroup of the strided kernel makes, as in its WGSL.
-const STRIDED_TILE: u32 = 64;
 /// Multiplications for which a submission counts on the time of a byte.
-const PRODUCTS_PER_BYTE: u64 = 100;
+const PRODUCTS_PER_BYTE: u64 = 10;
 /// Bytes of memory that splits of a product may take.
 const MOST_SPLIT_BYTES: usize = 64 << 20;
 
@@ -154,12 +152,14 @@ impl Gpu<'_> {
             };
             return self.in_time(Piece { b: &turned, ..piece });
         }
+        // The way is that of the whole piece: where it is cut, which depends on how fast the device was, changes no sum.
+        let way = self.settled(&piece);
         let (n_rows, cost) = (piece.rows.len(), piece.cost());
-        let pieces = cost.div_ceil(self.time_share()) as usize;
+        let pieces = cost.div_ceil(self.time_share(&way.kernel(&piece.choice())).max(1)) as usize;
         let step = n_rows.div_ceil(pieces.max(1)).next_multiple_of(CUT);
         for first in (0..n_rows).step_by(step) {
             let rows = piece.rows.start + first..piece.rows.start + (first + step).min(n_rows);
-            self.product(&Piece {
+            let cut = Piece {
                 rows,
                 k: piece.k.clone(),
                 to: Place {
@@ -171,28 +171,27 @@ impl Gpu<'_> {
                     ..piece.finish
                 },
                 ..piece
-            })?;
+            };
+            match way {
+                Way::Rows { swapped, splits, .. } | Way::Cols { swapped, splits, .. } => {
+                    self.split(&cut, splits, |piece, split| self.thin(piece, &way, swapped, split))
+                }
+                Way::Tiled { splits, .. } => self.split(&cut, splits, |piece, split| self.tiled(piece, &way, split)),
+                Way::Strided => self.strided(&cut),
+            }?;
         }
         Ok(())
     }
 
-    fn product(&self, piece: &Piece<'_, '_>) -> Result<()> {
-        match piece.choice().way(self.kind()) {
-            Way::Rows {
-                variant,
-                swapped,
-                splits,
-            }
-            | Way::Cols {
-                variant,
-                swapped,
-                splits,
-            } => self.split(piece, splits, |gpu, piece, split| {
-                gpu.thin(piece, variant, swapped, split)
-            }),
-            Way::Tiled { tile, splits } => self.split(piece, splits, |gpu, piece, split| gpu.tiled(piece, tile, split)),
-            Way::Strided => self.strided(piece),
+    /// The way of a piece, with no more splits than there is memory for.
+    fn settled(&self, piece: &Piece<'_, '_>) -> Way {
+        let mut way = piece.choice().way(self.kind());
+        if let Way::Rows { splits, .. } | Way::Cols { splits, .. } | Way::Tiled { splits, .. } = &mut way {
+            let bytes = 4 * piece.rows.len() * piece.b.cols.len().next_multiple_of(4);
+            let most = MOST_SPLIT_BYTES.min(self.limits().max_binding as usize) / bytes;
+            *splits = (*splits).min(most.max(1));
         }
+        way
     }
 
     /// Makes the product in `splits` parts of `k`, and merges them.
@@ -200,12 +199,10 @@ impl Gpu<'_> {
         &self,
         piece: &Piece<'_, '_>,
         splits: usize,
-        make: impl Fn(&Self, &Piece<'_, '_>, &Split) -> Result<()>,
+        make: impl Fn(&Piece<'_, '_>, &Split) -> Result<()>,
     ) -> Result<()> {
         let (n_rows, n_cols, k_len) = (piece.rows.len(), piece.b.cols.len(), piece.k.len());
         let ld = n_cols.next_multiple_of(4);
-        let most = MOST_SPLIT_BYTES.min(self.limits().max_binding as usize) / (4 * n_rows * ld);
-        let splits = splits.min(most.max(1));
         // Whole slabs of every kernel.
         let k_per_split = k_len.div_ceil(splits).next_multiple_of(128);
         let splits = k_len.div_ceil(k_per_split);
@@ -215,7 +212,7 @@ impl Gpu<'_> {
                 count: 1,
                 stride: 0,
             };
-            return make(self, piece, &one);
+            return make(piece, &one);
         }
         let array = self.alloc(splits * n_rows * ld)?;
         let scratch = Piece {
@@ -234,7 +231,7 @@ impl Gpu<'_> {
             count: splits,
             stride: n_rows * ld,
         };
-        make(self, &scratch, &all)?;
+        make(&scratch, &all)?;
         let parts = matmul_merge::Parts {
             array: &array,
             n_splits: splits,
@@ -243,10 +240,9 @@ impl Gpu<'_> {
         matmul_merge::record(self, [n_rows, n_cols], &parts, &piece.to, &piece.finish)
     }
 
-    fn tiled(&self, piece: &Piece<'_, '_>, tile: usize, split: &Split) -> Result<()> {
+    fn tiled(&self, piece: &Piece<'_, '_>, way: &Way, split: &Split) -> Result<()> {
         let Piece { a, b, finish, to, .. } = piece;
         let shape = piece.choice();
-        let form = 2 * usize::from(!shape.a_along_k) + usize::from(shape.b_along_k);
         let [a_start, b_start] = piece.starts();
         let params = tiled::Params {
             n_rows: shape.m as u32,
@@ -279,16 +275,16 @@ impl Gpu<'_> {
             row_terms: finish.row.map_or(a.array, |row| row.array()),
             out: to.array,
         };
-        let [rows, cols] = tiled::SIDES[tile];
+        let [rows, cols] = way.sides();
         let groups = [
             params.n_cols.div_ceil(cols),
             params.n_rows.div_ceil(rows),
             split.count as u32,
         ];
-        self.dispatch_variant(&tiled::ALL[tile * 4 + form], &bindings, groups, piece.cost())
+        self.dispatch_variant(&way.kernel(&shape), &bindings, groups, piece.cost())
     }
 
-    fn thin(&self, piece: &Piece<'_, '_>, variant: usize, swapped: bool, split: &Split) -> Result<()> {
+    fn thin(&self, piece: &Piece<'_, '_>, way: &Way, swapped: bool, split: &Split) -> Result<()> {
         let Piece { a, b, finish, to, .. } = piece;
         let shape = piece.choice();
         let [a_start, b_start] = piece.starts();
@@ -338,7 +334,7 @@ impl Gpu<'_> {
         };
         let groups = long.div_ceil(CUT).min(self.limits().max_groups as usize) as u32;
         self.dispatch_variant(
-            &thin::ALL[variant],
+            &way.kernel(&shape),
             &bindings,
             [groups, split.count as u32, 1],
             piece.cost(),
@@ -379,11 +375,8 @@ impl Gpu<'_> {
             row_terms: finish.row.map_or(a.array, |row| row.array()),
             out: to.array,
         };
-        let groups = [
-            params.n_cols.div_ceil(STRIDED_TILE),
-            params.n_rows.div_ceil(STRIDED_TILE),
-            1,
-        ];
+        let [rows, cols] = Way::Strided.sides();
+        let groups = [params.n_cols.div_ceil(cols), params.n_rows.div_ceil(rows), 1];
         self.dispatch(&bindings, groups, piece.cost())
     }
 }
