@@ -146,8 +146,10 @@ def test_loky_workers(backend: str) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C reaches a child of Windows in another way")
 def test_an_interrupt_ends_a_long_call() -> None:
     code = """
-        import _thread, threading, time
+        import _thread, signal, threading
         import numpy as np, metalml as ml
+        # A process that was started in the background may be told to ignore the signal.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         X = np.ones((400, 4), dtype=np.float32)
         ml.set_config(backend="native")
         threading.Timer(0.3, _thread.interrupt_main).start()
