@@ -47,7 +47,7 @@ pub struct Kernel {
     pub fingerprint: &'static str,
 }
 
-/// What one dispatch binds; made by `build.rs` for each kernel.
+/// What one dispatch binds; made by the build for each kernel.
 pub trait Bindings {
     /// The kernel these belong to.
     const KERNEL: Kernel;
