@@ -9,8 +9,11 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use metalml::Result;
 use metalml::device::{Device, Options, Request};
-use metalml::engine::{Gpu, Storage};
+use metalml::engine::{Frame, Gpu, Storage};
 use metalml::kernels::FAMILIES;
+use metalml::kernels::column_stats::ColumnStats as _;
+use metalml::kernels::gram::{Framed, Gram as _};
+use metalml::kernels::matmul::{Matmul as _, Operand, Terms};
 use metalml::testing::{On, uniform};
 
 /// Operations below which a case times its overhead.
@@ -75,6 +78,126 @@ fn upload(criterion: &mut Criterion) {
     }
 }
 
+/// Products of matrices that lie on the device: calls one after the other, waited for at the end.
+fn products(criterion: &mut Criterion) {
+    let Some(device) = device() else { return };
+    let mut group = criterion.benchmark_group("product");
+    for [m, k, n] in [
+        [4096, 4096, 4096],
+        [8192, 8192, 8192],
+        [1_000_000, 100, 100],
+        [1_000_000, 32, 8],
+        [1_000_000, 100, 1],
+        [1, 100, 1_000_000],
+        [100, 1_000_000, 1],
+        [100, 1_000_000, 100],
+        [1_000_000, 2, 100],
+    ] {
+        for form in ["nn", "nt", "tn"] {
+            let engine = Gpu::for_testing(&device);
+            let turned = |rows, cols, turned: bool| if turned { (cols, rows) } else { (rows, cols) };
+            let (a_rows, a_cols) = turned(m, k, form.starts_with('t'));
+            let (b_rows, b_cols) = turned(k, n, form.ends_with('t'));
+            let values: Vec<f32> = (0..(a_rows * a_cols).max(b_rows * b_cols))
+                .map(|at| (at % 1013) as f32 / 1013.0 - 0.5)
+                .collect();
+            let [a] = engine
+                .resident([&values[..a_rows * a_cols]], a_rows, [a_cols])
+                .expect("there is room");
+            let [b] = engine
+                .resident([&values[..b_rows * b_cols]], b_rows, [b_cols])
+                .expect("there is room");
+            let mut out = engine.create(m, n).expect("there is room");
+            let side = |matrix, turned| {
+                if turned {
+                    Operand::Transposed(matrix)
+                } else {
+                    Operand::Plain(matrix)
+                }
+            };
+            let mut run = |times: u64| {
+                for _ in 0..times {
+                    engine
+                        .matmul(
+                            side(&a, form.starts_with('t')),
+                            side(&b, form.ends_with('t')),
+                            &Terms::default(),
+                            &mut Gpu::write(&mut out),
+                        )
+                        .expect("it runs");
+                }
+                engine
+                    .fetch([&engine.upload(&[0.0_f32]).expect("there is room")])
+                    .expect("it ran");
+            };
+            run(2);
+            group.throughput(Throughput::Elements((2 * m * n * k) as u64));
+            group.bench_function(BenchmarkId::new(form, format!("{m}x{k}x{n}")), |bencher| {
+                bencher.iter_custom(|times| {
+                    let start = std::time::Instant::now();
+                    run(times);
+                    start.elapsed()
+                });
+            });
+        }
+    }
+}
+
+/// Passes over a matrix that lies on the device.
+fn passes(criterion: &mut Criterion) {
+    let Some(device) = device() else { return };
+    let mut group = criterion.benchmark_group("pass");
+    for [n_rows, n_cols] in [[1_000_000, 100], [100_000, 1000]] {
+        let values: Vec<f32> = uniform(n_rows * n_cols, 1)
+            .into_iter()
+            .map(|value| value as f32)
+            .collect();
+        let size = format!("{n_rows}x{n_cols}");
+        let frame = Frame {
+            shift: vec![0.1; n_cols],
+            unit: vec![1.0; n_cols],
+        };
+        let none = Frame {
+            shift: Vec::new(),
+            unit: Vec::new(),
+        };
+        let engine = Gpu::for_testing(&device);
+        let [x] = engine.resident([&values], n_rows, [n_cols]).expect("there is room");
+        let empty = engine.create(n_rows, 0).expect("there is room");
+        let mut time = |name: &str, operations: usize, call: &dyn Fn()| {
+            group.throughput(if operations > 0 {
+                Throughput::Elements(operations as u64)
+            } else {
+                Throughput::Bytes(4 * (n_rows * n_cols) as u64)
+            });
+            let run = |times: u64| {
+                (0..times).for_each(|_| call());
+                engine
+                    .fetch([&engine.upload(&[0.0_f32]).expect("there is room")])
+                    .expect("it ran");
+            };
+            run(2);
+            group.bench_function(BenchmarkId::new(name, &size), |bencher| {
+                bencher.iter_custom(|times| {
+                    let start = std::time::Instant::now();
+                    run(times);
+                    start.elapsed()
+                });
+            });
+        };
+        time("column_stats", 0, &|| {
+            drop(engine.column_stats(&x, None, &frame).expect("it runs"));
+        });
+        time("gram", 2 * n_rows * n_cols * n_cols, &|| {
+            drop(
+                engine
+                    .gram(Framed(&x, &frame), Framed(&empty, &none), None)
+                    .expect("it runs"),
+            );
+        });
+    }
+}
+
 fn main() {
     let mut criterion = Criterion::default()
         .sample_size(10)
@@ -83,5 +206,7 @@ fn main() {
         .configure_from_args();
     kernels(&mut criterion);
     upload(&mut criterion);
+    products(&mut criterion);
+    passes(&mut criterion);
     criterion.final_summary();
 }

@@ -10,7 +10,7 @@ use crate::testing::On;
 /// Test what is not known yet of these families; the first reason not to use them, in words.
 pub fn refusal(device: &Device, families: &[&Family]) -> Result<Option<String>> {
     for family in families {
-        let known = |kernel: &crate::device::Kernel| device.trust().of(&kernel.fingerprint());
+        let known = |kernel: &crate::device::Kernel| device.trust().of(kernel.fingerprint);
         let verdicts: Vec<_> = family.kernels.iter().map(known).collect();
         let verdict = match verdicts.iter().flatten().find(|verdict| **verdict != Verdict::Passed) {
             Some(failed) => failed.clone(),
@@ -35,7 +35,7 @@ fn examine(device: &Device, family: &Family) -> Result<Verdict> {
         }
     }
     for kernel in family.kernels {
-        device.trust().record(&kernel.fingerprint(), verdict.clone());
+        device.trust().record(kernel.fingerprint, verdict.clone());
     }
     Ok(verdict)
 }

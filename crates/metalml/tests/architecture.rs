@@ -73,7 +73,8 @@ fn breaches(path: &str, text: &str) -> Vec<String> {
             && module.len() > 1
             && item.starts_with(char::is_lowercase)
             && item != module[1]
-            && item != format!("{}_merge", module[1]);
+            && !item.starts_with(&format!("{}_", module[1]))
+            && !module[1].starts_with(&format!("{item}_"));
         if !known || engine || other {
             found.push(format!("{path}: `{used}`"));
         }

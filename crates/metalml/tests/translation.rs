@@ -358,7 +358,11 @@ fn every_file_of_wgsl_is_a_kernel_or_part_of_one() {
         (own.len(), KERNELS.len()),
         "two kernels have one name"
     );
-    assert_eq!(names, known);
+    // Variants of a kernel are made from a template, and say so.
+    for kernel in KERNELS.iter().filter(|kernel| !names.contains(kernel.name)) {
+        assert!(kernel.source.contains("; see build/"), "{} has no file", kernel.name);
+    }
+    assert!(names.is_subset(&known), "{names:?} are not all built");
     for (_, stem, text) in own {
         let kernel = KERNELS
             .iter()

@@ -7,6 +7,7 @@ mod adapters;
 mod array;
 pub(crate) mod nonce;
 mod open;
+mod pace;
 mod pipelines;
 mod recording;
 mod registry;

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::adapters::{self, AdapterFacts, Kind, Request};
+use super::adapters::{self, AdapterFacts, Request};
+use super::pace::Pace;
 use super::pipelines::Pipelines;
 use super::trust::Trust;
 use crate::memory::{Pool, Ring};
@@ -22,6 +23,8 @@ pub struct Limits {
     pub memory: u64,
     /// How much of a matrix one block holds.
     pub block: u64,
+    /// The same of a matrix that does not travel.
+    pub resident_block: u64,
 }
 
 /// How a device is opened; tests lower the limits and poison fresh memory.
@@ -68,6 +71,7 @@ pub struct Device {
     pub(crate) staging: Ring,
     pub(crate) readback: Ring,
     pub(crate) options: Options,
+    pub(crate) pace: Pace,
     facts: AdapterFacts,
     limits: Limits,
     counts: Counts,
@@ -78,6 +82,8 @@ pub struct Device {
 
 /// No matrix block is larger, so that kernels start while later rows are still on their way.
 const BLOCK_BYTES: u64 = 64 << 20;
+/// No block of a matrix that stays on the device is larger: a share of what a binding may be on most of them.
+const RESIDENT_BLOCK_BYTES: u64 = 1 << 30;
 /// WGSL's `u32` byte arithmetic and Metal's buffers both end here.
 const ADDRESSABLE: u64 = (4 << 30) - (2 << 20);
 /// Where the driver does not tell how much memory there is.
@@ -126,6 +132,7 @@ impl Device {
             staging,
             readback,
             options,
+            pace: Pace::new(facts.kind),
             facts,
             limits,
             counts,
@@ -227,6 +234,7 @@ fn limits(device: &wgpu::Limits, memory: Option<u64>, options: Options) -> Limit
         max_threads: device.max_compute_invocations_per_workgroup,
         memory,
         block: options.block.unwrap_or(BLOCK_BYTES).min(max_binding),
+        resident_block: options.block.unwrap_or(RESIDENT_BLOCK_BYTES).min(max_binding),
     }
 }
 
@@ -263,15 +271,4 @@ fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
     // SAFETY: the handle is used at once, to read a property, and not kept.
     let adapter = unsafe { adapter.as_hal::<wgpu::hal::api::Metal>()? };
     Some(adapter.raw_device().recommendedMaxWorkingSetSize())
-}
-
-impl Kind {
-    /// Bytes a second that a kernel can be counted on to move: what tiling by time goes by.
-    pub(crate) fn sure_rate(self) -> u64 {
-        match self {
-            Self::Discrete => 100 << 30,
-            Self::Integrated | Self::Virtual => 20 << 30,
-            Self::Software => 1 << 30,
-        }
-    }
 }

@@ -8,12 +8,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use wgpu::BufferUsages as Usage;
 
 use super::array::{Array, Bindings, Kernel, Slot};
 use super::nonce;
 use super::open::Device;
+use super::pace::{Pace, Stretch};
 use crate::memory::{Lease, Memory};
 use crate::{Error, Result};
 
@@ -23,8 +25,6 @@ const UNIFORM_ALIGN: usize = 256;
 const LEAST_READBACK: u64 = 8;
 /// Submissions that one list of nonces can vouch for.
 const NONCES: usize = 1024;
-/// A submission is handed over before it is predicted to take longer than one part in this many of a second.
-const SUBMISSIONS_PER_SECOND: u64 = 10;
 
 enum Command<'d> {
     Inline {
@@ -64,7 +64,8 @@ pub(crate) struct Recording<'d> {
     deliveries: Vec<Lease<'d>>,
     downloads: u64,
     arrival: Rc<OnceCell<Arrival>>,
-    predicted: u64,
+    predicted: Duration,
+    stretch: Stretch,
     nonces: Option<Array<u32>>,
     expected: Vec<u32>,
 }
@@ -86,6 +87,7 @@ struct Arrival {
     settled: OnceCell<Result<(), &'static str>>,
     receipt: u64,
     expected: Vec<u32>,
+    stretch: Stretch,
 }
 
 impl<'d> Recording<'d> {
@@ -98,7 +100,8 @@ impl<'d> Recording<'d> {
             deliveries: Vec::new(),
             downloads: 0,
             arrival: Rc::default(),
-            predicted: 0,
+            predicted: Duration::ZERO,
+            stretch: Stretch::default(),
             nonces: None,
             expected: Vec::new(),
         }
@@ -146,8 +149,14 @@ impl<'d> Recording<'d> {
     }
 
     /// Start a kernel; `bytes` is what it moves, for tiling by time.
-    pub(crate) fn dispatch<B: Bindings>(&mut self, bindings: &B, groups: [u32; 3], bytes: u64) -> Result<()> {
-        self.record(&B::KERNEL, bindings.params(), bindings.slots(), groups, bytes)
+    pub(crate) fn dispatch<B: Bindings>(
+        &mut self,
+        kernel: &Kernel,
+        bindings: &B,
+        groups: [u32; 3],
+        bytes: u64,
+    ) -> Result<()> {
+        self.record(kernel, bindings.params(), bindings.slots(), groups, bytes)
     }
 
     fn record(&mut self, kernel: &Kernel, params: &[u8], slots: Vec<Slot>, groups: [u32; 3], bytes: u64) -> Result<()> {
@@ -162,11 +171,14 @@ impl<'d> Recording<'d> {
                 max: max.into(),
             });
         }
-        let share = self.device.facts().kind.sure_rate() / SUBMISSIONS_PER_SECOND;
-        if self.predicted > 0 && self.predicted + bytes > share {
-            self.submit()?;
+        if bytes > 0 {
+            let more = self.device.pace.predict(kernel, bytes);
+            if Pace::is_full(self.predicted, more) {
+                self.submit()?;
+            }
+            self.predicted += more;
+            self.stretch.add(kernel, bytes);
         }
-        self.predicted += bytes;
         let pipeline = self.device.pipelines.get(&self.device.wgpu, kernel)?;
         let uniform = self.uniforms.len();
         self.uniforms.extend_from_slice(params);
@@ -283,6 +295,7 @@ impl<'d> Recording<'d> {
         }
         let done = self.device.counts().submissions.load(Ordering::Relaxed);
         let runs = self.device.options.runs.is_none_or(|runs| done < runs);
+        self.stretch.start();
         let submission = self.device.queue.submit(runs.then(|| encoder.finish()));
         self.device.counts().submissions.fetch_add(1, Ordering::Relaxed);
         self.device.check("submission")?;
@@ -297,7 +310,7 @@ impl<'d> Recording<'d> {
         });
         let deliveries = deliveries.collect();
         let arrival = self.depart(readback, submission);
-        self.predicted = 0;
+        self.predicted = Duration::ZERO;
         if self.expected.len() == NONCES {
             self.confirm(&Pending {
                 arrival,
@@ -322,8 +335,9 @@ impl<'d> Recording<'d> {
             slot: self.expected.len() as u32,
             value,
         };
-        self.predicted = 0;
+        self.predicted = Duration::ZERO;
         self.dispatch(
+            &nonce::KERNEL,
             &nonce::Bindings {
                 params,
                 nonces: &nonces,
@@ -427,6 +441,7 @@ impl<'d> Recording<'d> {
             settled: OnceCell::new(),
             receipt: self.downloads,
             expected: self.expected.clone(),
+            stretch: self.stretch.clone(),
         };
         self.device
             .counts()
@@ -449,6 +464,9 @@ impl<'d> Recording<'d> {
         if let Err(during) = *arrival.settled.get_or_init(|| arrival.settle(self.device)) {
             self.device.lose();
             return Err(Error::DeviceLost { during });
+        }
+        if self.commands.is_empty() {
+            self.stretch = Stretch::default();
         }
         self.device.check("download")?;
         let mapped = arrival.buffer.get_mapped_range(pending.at..pending.at + pending.bytes);
@@ -482,6 +500,7 @@ impl Arrival {
         let mapped = self.buffer.get_mapped_range(self.receipt..).map_err(|_| "download")?;
         let nonces: Vec<u32> = bytemuck::pod_collect_to_vec(&mapped[..4 * self.expected.len()]);
         if nonces == self.expected {
+            device.pace.learn(&self.stretch);
             Ok(())
         } else {
             Err("a submission that did not run to its end")

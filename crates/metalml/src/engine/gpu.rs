@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::gpu_matrix::{GpuMatrix, leading_dimension};
 use super::{Border, Input, Rows, Storage};
-use crate::device::{Array, Bindings, Device, Pair, Pending, Recording, Verdict};
+use crate::device::{Array, Bindings, Device, Kernel, Pair, Pending, Recording, Verdict};
 use crate::matrix::{HostMatrix, MatrixView};
 use crate::memory::{Found, StagedBytes, WRITE_BYTES, fill_rows, staged_bytes};
 use crate::{Error, Result};
@@ -45,6 +45,16 @@ impl<'a> Gpu<'a> {
         self.device.limits()
     }
 
+    /// The kind of the device.
+    pub(crate) fn kind(&self) -> crate::device::Kind {
+        self.device.facts().kind
+    }
+
+    /// The bytes of one kernel that a submission may hold.
+    pub(crate) fn time_share(&self, kernel: &Kernel) -> u64 {
+        self.device.pace.share(kernel)
+    }
+
     /// An array whose values nobody has written yet.
     pub(crate) fn alloc<T: Pod>(&self, len: usize) -> Result<Array<T>> {
         let memory = self.recording.borrow_mut().alloc((len * size_of::<T>()) as u64)?;
@@ -53,13 +63,24 @@ impl<'a> Gpu<'a> {
 
     /// Record a kernel; `bytes` is what it moves, for tiling by time.
     pub(crate) fn dispatch<B: Bindings>(&self, bindings: &B, groups: [u32; 3], bytes: u64) -> Result<()> {
-        if !self.testing && self.device.trust().of(&B::KERNEL.fingerprint()) != Some(Verdict::Passed) {
+        self.dispatch_variant(&B::KERNEL, bindings, groups, bytes)
+    }
+
+    /// The same for one of several kernels that share their bindings.
+    pub(crate) fn dispatch_variant<B: Bindings>(
+        &self,
+        kernel: &Kernel,
+        bindings: &B,
+        groups: [u32; 3],
+        bytes: u64,
+    ) -> Result<()> {
+        if !self.testing && self.device.trust().of(kernel.fingerprint) != Some(Verdict::Passed) {
             return Err(Error::Internal(format!(
                 "kernel `{}` was not tested before its use",
-                B::KERNEL.name
+                kernel.name
             )));
         }
-        self.recording.borrow_mut().dispatch(bindings, groups, bytes)
+        self.recording.borrow_mut().dispatch(kernel, bindings, groups, bytes)
     }
 
     /// The array that holds a block of `matrix`, uploaded now if it has not been.
@@ -113,9 +134,11 @@ impl<'a> Gpu<'a> {
     }
 
     /// How many rows of matrices with these columns one block of each may hold.
-    fn rows_per_block(&self, n_cols: impl IntoIterator<Item = usize>) -> usize {
+    fn rows_per_block(n_cols: impl IntoIterator<Item = usize>, bytes: u64) -> usize {
         let ld = n_cols.into_iter().map(leading_dimension).max().unwrap_or(1).max(1);
-        (self.limits().block as usize / (4 * ld)).max(1)
+        let rows = (bytes as usize / (4 * ld)).max(1);
+        // Whole vectors of four, where a block's rows are another operand's columns.
+        if rows >= 4 { rows / 4 * 4 } else { rows }
     }
 }
 
@@ -177,7 +200,12 @@ impl<'a> Storage for Gpu<'a> {
     }
 
     fn create(&self, n_rows: usize, n_cols: usize) -> Result<GpuMatrix<'a>> {
-        Ok(GpuMatrix::new(None, n_rows, n_cols, self.rows_per_block([n_cols])))
+        Ok(GpuMatrix::new(
+            None,
+            n_rows,
+            n_cols,
+            Self::rows_per_block([n_cols], self.limits().resident_block),
+        ))
     }
 
     fn resident<const N: usize>(
@@ -186,7 +214,7 @@ impl<'a> Storage for Gpu<'a> {
         n_rows: usize,
         n_cols: [usize; N],
     ) -> Result<[GpuMatrix<'a>; N]> {
-        let rows_per_block = self.rows_per_block(n_cols);
+        let rows_per_block = Self::rows_per_block(n_cols, self.limits().resident_block);
         let mut columns = n_cols.into_iter();
         let matrices = values.map(|values| {
             let n_cols = columns.next().unwrap_or_default();
@@ -240,7 +268,7 @@ impl<'a> Storage for Gpu<'a> {
 
 impl<'a> Border<'a> for Gpu<'a> {
     fn bring<const N: usize>(&self, inputs: [Input<'a>; N]) -> Result<[GpuMatrix<'a>; N]> {
-        let rows_per_block = self.rows_per_block(inputs.iter().map(|input| input.host.n_cols()));
+        let rows_per_block = Self::rows_per_block(inputs.iter().map(|input| input.host.n_cols()), self.limits().block);
         Ok(inputs.map(|input| GpuMatrix::new(Some(input), input.host.n_rows(), input.host.n_cols(), rows_per_block)))
     }
 

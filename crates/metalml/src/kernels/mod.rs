@@ -7,6 +7,9 @@ pub mod gram;
 mod gram_merge;
 pub mod linear_map;
 pub mod matmul;
+mod matmul_merge;
+mod matmul_softmax;
+mod matmul_transpose;
 pub mod scale_shift;
 
 use crate::engine::{Gpu, Native, OnHost, Storage};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Fit, Fitted, finish, inputs, judge, unsuited};
 use crate::engine::{Border, Input, Real};
 use crate::kernels::Engine;
-use crate::kernels::matmul::Operand;
+use crate::kernels::matmul::{Operand, Terms};
 use crate::kernels::scale_shift::Affine;
 use crate::solvers::cholesky::Factor;
 use crate::solvers::moments::moments;
@@ -40,7 +40,7 @@ pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Resu
         engine.matmul(
             Operand::Plain(&centred),
             Operand::Transposed(&centred),
-            None,
+            &Terms::default(),
             &mut E::write(&mut part),
         )?;
         kernel
@@ -69,7 +69,7 @@ pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Resu
         engine.matmul(
             Operand::Transposed(&centred),
             Operand::Plain(&duals),
-            None,
+            &Terms::default(),
             &mut E::write(&mut part),
         )?;
         for (row, values) in panel.zip(engine.fetch_matrix(&part)?.chunks_exact(t)) {

@@ -1,5 +1,6 @@
-// out = a b + 1 biasᵀ over k in [k_start, k_end), or added to out. a is n_rows by k, b is k by n_cols, each with two strides,
-// so transposes cost nothing here. The bias may be off.
+//! use epilogue
+// out = epilogue(alpha row a b + beta out + bias). a is n_rows by k, b is k by n_cols, each with two strides, so that every layout can
+// be multiplied: what does not lie in whole vectors of four comes here.
 // One workgroup makes TILE by TILE of out, SLAB of k at a time through workgroup memory; a thread makes PER by PER.
 // A slab is summed by itself before it joins the total, which keeps rounding near the square root of what one long sum has.
 
@@ -17,7 +18,14 @@ struct Params {
     out_ld: u32,
     bias_start: u32,
     has_bias: u32,
-    accumulate: u32,
+    row_start: u32,
+    row_use: u32,
+    alpha: f32,
+    beta: f32,
+    epilogue: u32,
+    gamma: f32,
+    coef0: f32,
+    degree: u32,
 }
 
 const TILE: u32 = 64u;
@@ -29,7 +37,8 @@ const SIDE: u32 = TILE / PER;
 @group(0) @binding(1) var<storage, read> a: array<f32>;
 @group(0) @binding(2) var<storage, read> b: array<f32>;
 @group(0) @binding(3) var<storage, read> bias: array<f32>;
-@group(0) @binding(4) var<storage, read_write> out: array<f32>;
+@group(0) @binding(4) var<storage, read> row_terms: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out: array<f32>;
 
 // One column of padding keeps the transposed stores of the left tile off one bank.
 var<workgroup> left: array<array<f32, TILE + 1u>, SLAB>;
@@ -91,15 +100,21 @@ fn main(
         for (var j = 0u; j < PER; j += 1u) {
             let col = first_col + local.x * PER + j;
             if row < params.n_rows && col < params.n_cols {
-                var value = total[i][j];
                 let at = params.out_start + row * params.out_ld + col;
-                if params.accumulate != 0u {
-                    value += out[at];
+                var value = params.alpha * total[i][j];
+                if params.row_use == 1u {
+                    value *= row_terms[params.row_start + row];
+                }
+                if params.row_use == 2u {
+                    value += row_terms[params.row_start + row];
                 }
                 if params.has_bias != 0u {
                     value += bias[params.bias_start + col];
                 }
-                out[at] = value;
+                if params.beta != 0.0 {
+                    value += params.beta * out[at];
+                }
+                out[at] = epilogue(value, params.epilogue, params.gamma, params.coef0, params.degree);
             }
         }
     }

@@ -1,23 +1,57 @@
-//! The general matrix product, row-major, in all four forms of transposition, with a bias.
+//! The general matrix product, row-major, in all four forms of transposition, with what usually follows it.
 
 mod cases;
+mod choice;
+mod gpu;
 mod native;
 mod reference;
+mod terms;
 
-use std::ops::Range;
+pub use terms::{Epilogue, RowTerm, Terms};
 
-use super::Family;
+pub(super) use gpu::Place;
+pub(super) use terms::Finish;
+
+use super::{Family, matmul_merge, matmul_softmax, matmul_transpose};
 use crate::Result;
-use crate::device::Array;
-use crate::engine::{Gpu, GpuMatrix, Native, OnHost, Shape, Storage};
+use crate::device::Kernel;
+use crate::engine::{Native, OnHost, Shape, Storage};
 use crate::matrix::MatrixViewMut;
 
 include!(concat!(env!("OUT_DIR"), "/matmul.rs"));
 
+/// The tiled products that the build makes from one template.
+pub(crate) mod tiled {
+    include!(concat!(env!("OUT_DIR"), "/matmul_tiled.rs"));
+}
+
+/// The products with a thin side.
+pub(crate) mod thin {
+    include!(concat!(env!("OUT_DIR"), "/matmul_thin.rs"));
+}
+
+const COUNT: usize = tiled::ALL.len() + thin::ALL.len() + 4;
+const ALL: [Kernel; COUNT] = {
+    let mut all = [KERNEL; COUNT];
+    all[1] = matmul_merge::KERNEL;
+    all[2] = matmul_softmax::KERNEL;
+    all[3] = matmul_transpose::KERNEL;
+    let (mut at, tiles) = (0, tiled::ALL.len());
+    while at < tiles + thin::ALL.len() {
+        all[at + 4] = if at < tiles {
+            tiled::ALL[at]
+        } else {
+            thin::ALL[at - tiles]
+        };
+        at += 1;
+    }
+    all
+};
+
 /// The kernels of this operation.
 pub const FAMILY: Family = Family {
     name: "matmul",
-    kernels: &[KERNEL],
+    kernels: &ALL,
     cases: cases::cases,
 };
 
@@ -48,125 +82,32 @@ impl<M: Shape> Operand<'_, M> {
 
 /// The general matrix product.
 pub trait Matmul: Storage {
-    /// `out = a b + 1 biasᵀ`: `a` is m by k, `b` k by n, `bias` has n elements.
+    /// `out = epilogue(alpha row a b + beta out + 1 biasᵀ)`: `a` is m by k, `b` k by n, k at least 1; see [`Terms`].
+    ///
+    /// Costs 2 m n k operations. GEMM of the BLAS: Dongarra, Du Croz, Hammarling, Duff (1990), "A set of level 3 basic linear algebra
+    /// subprograms", section 4; tiles as in Volkov, Demmel (2008), "Benchmarking GPUs to tune dense linear algebra", section 4.
     fn matmul(
         &self,
         a: Operand<'_, Self::Matrix>,
         b: Operand<'_, Self::Matrix>,
-        bias: Option<&Self::Array<Self::Elem>>,
+        terms: &Terms<'_, Self::Array<Self::Elem>>,
         out: &mut Self::MatrixMut<'_>,
     ) -> Result<()>;
 }
-
-/// A block of one side: which rows and columns of the operand it holds, and how to walk it.
-struct Part<'m> {
-    array: &'m Array<f32>,
-    rows: Range<usize>,
-    cols: Range<usize>,
-    row_stride: usize,
-    col_stride: usize,
-}
-
-impl Part<'_> {
-    fn at(&self, row: usize, col: usize) -> u32 {
-        ((row - self.rows.start) * self.row_stride + (col - self.cols.start) * self.col_stride) as u32
-    }
-}
-
-fn parts<'m, 'a>(gpu: &Gpu<'a>, operand: Operand<'m, GpuMatrix<'a>>) -> Result<Vec<Part<'m>>> {
-    let (Operand::Plain(matrix) | Operand::Transposed(matrix)) = operand;
-    let part = |block| {
-        let (array, along, across) = (gpu.block(matrix, block)?, matrix.rows_of(block), 0..matrix.n_cols());
-        Ok(match operand {
-            Operand::Plain(_) => Part {
-                array,
-                rows: along,
-                cols: across,
-                row_stride: matrix.ld,
-                col_stride: 1,
-            },
-            Operand::Transposed(_) => Part {
-                array,
-                rows: across,
-                cols: along,
-                row_stride: 1,
-                col_stride: matrix.ld,
-            },
-        })
-    };
-    (0..matrix.n_blocks()).map(part).collect()
-}
-
-fn overlap(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
-    a.start.max(b.start)..a.end.min(b.end)
-}
-
-impl<'a> Matmul for Gpu<'a> {
-    fn matmul(
-        &self,
-        a: Operand<'_, Self::Matrix>,
-        b: Operand<'_, Self::Matrix>,
-        bias: Option<&Self::Array<f32>>,
-        out: &mut &mut GpuMatrix<'a>,
-    ) -> Result<()> {
-        let k_len = a.shape()[1];
-        let (a_parts, b_parts) = (parts(self, a)?, parts(self, b)?);
-        for block in 0..out.n_blocks() {
-            let to = self.block(out, block)?;
-            for (a, b) in a_parts.iter().flat_map(|a| b_parts.iter().map(move |b| (a, b))) {
-                let (rows, k) = (overlap(&out.rows_of(block), &a.rows), overlap(&a.cols, &b.rows));
-                if rows.is_empty() || k.is_empty() || b.cols.is_empty() {
-                    continue;
-                }
-                let params = Params {
-                    n_rows: rows.len() as u32,
-                    n_cols: b.cols.len() as u32,
-                    k_len: k.len() as u32,
-                    a_start: a.at(rows.start, k.start),
-                    a_row_stride: a.row_stride as u32,
-                    a_k_stride: a.col_stride as u32,
-                    b_start: b.at(k.start, b.cols.start),
-                    b_k_stride: b.row_stride as u32,
-                    b_col_stride: b.col_stride as u32,
-                    out_start: ((rows.start - out.rows_of(block).start) * out.ld + b.cols.start) as u32,
-                    out_ld: out.ld as u32,
-                    bias_start: b.cols.start as u32,
-                    // The bias joins with the last part of k, and only the first part of k starts afresh.
-                    has_bias: (bias.is_some() && k.end == k_len).into(),
-                    accumulate: (k.start > 0).into(),
-                };
-                let bindings = Bindings {
-                    params,
-                    a: a.array,
-                    b: b.array,
-                    bias: bias.unwrap_or(a.array),
-                    out: to,
-                };
-                let tiles = |len: u32| len.div_ceil(TILE);
-                let bytes = 4 * (rows.len() * k.len()) as u64 * (1 + b.cols.len() as u64 / 10);
-                self.dispatch(&bindings, [tiles(params.n_cols), tiles(params.n_rows), 1], bytes)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Rows and columns that a workgroup makes, as in the WGSL.
-const TILE: u32 = 64;
 
 impl<T: OnHost> Matmul for Native<'_, T> {
     fn matmul(
         &self,
         a: Operand<'_, Self::Matrix>,
         b: Operand<'_, Self::Matrix>,
-        bias: Option<&Self::Array<T>>,
+        terms: &Terms<'_, Self::Array<T>>,
         out: &mut MatrixViewMut<'_, T>,
     ) -> Result<()> {
         let side = |operand| match operand {
             Operand::Plain(matrix) => Self::Matrix::view(matrix),
             Operand::Transposed(matrix) => Self::Matrix::view(matrix).transposed(),
         };
-        native::matmul(side(a), side(b), bias.map(|bias| &**bias), out.values());
+        native::matmul(side(a), side(b), &terms.on_host(), out.values());
         Ok(())
     }
 }

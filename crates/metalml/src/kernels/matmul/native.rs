@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use faer::{MatMut, MatRef};
 
+use super::terms::HostTerms;
 use crate::engine::Real;
 use crate::engine::native_product::multiply;
 use crate::engine::native_rows::{gather, in_rows, part};
@@ -18,6 +19,8 @@ use crate::threads::{for_each_chunk, map_tasks, vectorized};
 /// Rows of the result that a task makes.
 const TASK_ROWS: usize = 128;
 const STREAM_TASK_ROWS: usize = 512;
+/// Rows that a task finishes.
+const FINISH_ROWS: usize = 64;
 /// Elements of the result that a task makes, about: bounds its scratch memory.
 const TASK_RESULT: usize = 1 << 17;
 /// Length of an f32 sum before it is added up in f64, and of the part of a sum that is gathered at once.
@@ -28,13 +31,28 @@ const BLOCK_COLS: usize = 256;
 const RUN: usize = 4096;
 const MAX_RUNS: usize = 16;
 
-/// Writes `a b + 1 bias^T`, row-major, to `out`.
-pub(super) fn matmul<T: Real>(a: MatrixView<'_, T>, b: MatrixView<'_, T>, bias: Option<&[T]>, out: &mut [T]) {
-    let (m, k, n) = (a.n_rows(), a.n_cols(), b.n_cols());
+/// Writes `epilogue(alpha row a b + beta out + 1 bias^T)`, row-major, to `out`.
+pub(super) fn matmul<T: Real>(a: MatrixView<'_, T>, b: MatrixView<'_, T>, terms: &HostTerms<'_, T>, out: &mut [T]) {
+    let (m, n) = (a.n_rows(), b.n_cols());
     if m == 0 || n == 0 {
         return;
     }
-    let product = Product { a, b };
+    if terms.plain() {
+        return product(a, b, terms.bias, out);
+    }
+    let before = (terms.beta != 0.0).then(|| out.to_vec());
+    product(a, b, None, out);
+    for_each_chunk(out, FINISH_ROWS * n, 8 * m * n, |task, out| {
+        let first = task * FINISH_ROWS;
+        let before = before.as_ref().map(|before| &before[first * n..][..out.len()]);
+        terms.finish(first, n, before, out);
+    });
+}
+
+/// Writes `a b + 1 bias^T`.
+fn product<T: Real>(a: MatrixView<'_, T>, b: MatrixView<'_, T>, bias: Option<&[T]>, out: &mut [T]) {
+    let (m, k, n) = (a.n_rows(), a.n_cols(), b.n_cols());
+    let both = Product { a, b };
     let streams = n <= stream::MAX_COLS;
     let work = m * k + k * n + m * k * n / 16;
     let runs = if m * n <= TASK_RESULT {
@@ -46,7 +64,7 @@ pub(super) fn matmul<T: Real>(a: MatrixView<'_, T>, b: MatrixView<'_, T>, bias: 
         let run = k.div_ceil(runs);
         let parts = map_tasks(runs, work, |at| {
             let mut sums = vec![0.0; m * n];
-            product.add_to(0..m, part(at, run, k), &mut sums);
+            both.add_to(0..m, part(at, run, k), &mut sums);
             sums
         });
         let mut sums = vec![0.0; m * n];
@@ -62,21 +80,21 @@ pub(super) fn matmul<T: Real>(a: MatrixView<'_, T>, b: MatrixView<'_, T>, bias: 
         TASK_ROWS.min((TASK_RESULT / n).max(8))
     };
     if bias.is_none() && b.transposed().is_same_as(&a) {
-        symmetric(&product, out, work / 2);
+        symmetric(&both, out, work / 2);
         return;
     }
     let direct = !streams && (k <= BLOCK_SUM || size_of::<T>() == size_of::<f64>());
     for_each_chunk(out, task_rows * n, work, |task, out| {
         let rows = part(task, task_rows, m);
         if direct {
-            product.write_to(rows, 0..k, out);
+            both.write_to(rows, 0..k, out);
             if let Some(bias) = bias {
                 out.chunks_exact_mut(n)
                     .for_each(|out| out.iter_mut().zip(bias).for_each(|(out, &bias)| *out += bias));
             }
         } else {
             let mut sums = vec![0.0; out.len()];
-            product.add_to(rows, 0..k, &mut sums);
+            both.add_to(rows, 0..k, &mut sums);
             write(&sums, bias, out);
         }
     });

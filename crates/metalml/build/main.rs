@@ -3,7 +3,13 @@
 //! The WGSL is the only declaration. Bindings are typed by their element, so a wrong array does not compile: WGSL has no
 //! `f64`, so neither has the GPU. A line `//! use <file>` puts `kernels/shared/<file>.wgsl` in front.
 
+#![expect(clippy::print_stdout, reason = "cargo listens there")]
+
+mod thin;
+mod tiles;
+
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -30,7 +36,11 @@ fn main() {
             .to_owned();
         let wgsl = folder.join(format!("{name}.wgsl"));
         if wgsl.exists() {
-            let rust = contract(&name, &wgsl).unwrap_or_else(|why| panic!("{}: {why}", wgsl.display()));
+            let made = joined(&wgsl).and_then(|source| contract(&name, &source));
+            let (kernel, rest) = made.unwrap_or_else(|why| panic!("{}: {why}", wgsl.display()));
+            let rust = format!(
+                "/// The kernel as its WGSL declares it.\npub(crate) const KERNEL: crate::device::Kernel = {kernel};\n{rest}"
+            );
             fs::write(out_dir.join(format!("{name}.rs")), rust).expect("OUT_DIR is writable");
             let room = if folder.starts_with(KERNELS) {
                 "crate::kernels"
@@ -41,7 +51,10 @@ fn main() {
         }
     }
     names.sort();
-    let list: String = names.iter().flat_map(|name| [name.as_str(), "::KERNEL, "]).collect();
+    let mut names: Vec<String> = names.into_iter().map(|name| name + "::KERNEL").collect();
+    names.extend(tiled_products(&out_dir));
+    names.extend(thin_products(&out_dir));
+    let list = names.join(", ");
     let all = format!(
         "/// Every kernel, the runtime's own included.\npub const KERNELS: [crate::device::Kernel; {}] = [{list}];\n",
         names.len()
@@ -49,12 +62,65 @@ fn main() {
     fs::write(out_dir.join("all_kernels.rs"), all).expect("OUT_DIR is writable");
 }
 
-fn contract(name: &str, path: &Path) -> Result<String, String> {
-    let source = joined(path)?;
-    let module = naga::front::wgsl::parse_str(&source).map_err(|error| error.emit_to_string(&source))?;
+/// The kernels of `tiles`, as one contract and `TILED[tile][form]`; their paths.
+fn tiled_products(out_dir: &Path) -> Vec<String> {
+    let sources = tiles::TILES.iter().flat_map(|tile| {
+        tiles::FORMS.map(|(form, a_along_k, b_along_k)| (tile.name(form), tiles::source(tile, a_along_k, b_along_k)))
+    });
+    let sides = tiles::TILES.map(|tile| [tile.rows as u32, tile.cols as u32]);
+    let rest = format!(
+        "/// Rows and columns of each tile.\npub(crate) const SIDES: [[u32; 2]; {}] = {sides:?};\n",
+        tiles::TILES.len()
+    );
+    variants(out_dir, "tiled", sources.collect(), &rest)
+}
+
+/// The kernels of `thin`: first those that stream rows, then those that stream columns.
+fn thin_products(out_dir: &Path) -> Vec<String> {
+    let rows = thin::ROWS_WIDTHS.map(|width| (format!("matmul_rows_{width}"), thin::rows(width)));
+    let cols = thin::COLS_WIDTHS.map(|width| (format!("matmul_cols_{width}"), thin::cols(width)));
+    let rest = format!(
+        "/// The widths of each kind.\npub(crate) const ROWS_WIDTHS: [usize; {}] = {:?};\npub(crate) const COLS_WIDTHS: [usize; {}] = {:?};\n",
+        thin::ROWS_WIDTHS.len(),
+        thin::ROWS_WIDTHS,
+        thin::COLS_WIDTHS.len(),
+        thin::COLS_WIDTHS
+    );
+    variants(out_dir, "thin", rows.into_iter().chain(cols).collect(), &rest)
+}
+
+/// Kernels with one contract, made from a template: `matmul_<module>.rs` with the contract and `ALL`; the kernels' paths.
+fn variants(out_dir: &Path, module: &str, sources: Vec<(String, String)>, rest: &str) -> Vec<String> {
+    let (mut kernels, mut contracts) = (Vec::new(), Vec::new());
+    for (name, text) in sources {
+        let made = with_shared(&text).and_then(|source| contract(&name, &source));
+        let (kernel, contract) = made.unwrap_or_else(|why| panic!("{name}: {why}"));
+        kernels.push(kernel);
+        contracts.push(contract);
+    }
+    assert!(
+        contracts.iter().all(|contract| *contract == contracts[0]),
+        "{module}: one contract for all"
+    );
+    let rust = format!(
+        "/// Stands for all where only their bindings matter.\npub(crate) const KERNEL: crate::device::Kernel = ALL[0];\n{}\
+         /// Every variant.\npub(crate) const ALL: [crate::device::Kernel; {}] = [{}];\n{rest}",
+        contracts[0],
+        kernels.len(),
+        kernels.join(",\n")
+    );
+    fs::write(out_dir.join(format!("matmul_{module}.rs")), rust).expect("OUT_DIR is writable");
+    (0..kernels.len())
+        .map(|at| format!("crate::kernels::matmul::{module}::ALL[{at}]"))
+        .collect()
+}
+
+/// The kernel as a Rust expression, and the rest of its contract.
+fn contract(name: &str, source: &str) -> Result<(String, String), String> {
+    let module = naga::front::wgsl::parse_str(source).map_err(|error| error.emit_to_string(source))?;
     naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty())
         .validate(&module)
-        .map_err(|error| error.emit_to_string(&source))?;
+        .map_err(|error| error.emit_to_string(source))?;
     let [entry] = module.entry_points.as_slice() else {
         return Err("a kernel file has exactly one entry point".into());
     };
@@ -62,27 +128,35 @@ fn contract(name: &str, path: &Path) -> Result<String, String> {
         return Err(format!("the entry point is named `{}`, allowed is `main`", entry.name));
     }
     let (fields, slots, params) = bindings(&module)?;
-    Ok(format!(
-        "/// The kernel as its WGSL declares it.\n\
-         pub(crate) const KERNEL: crate::device::Kernel = crate::device::Kernel {{ name: {name:?}, source: {source:?}, workgroup: {workgroup:?} }};\n\
-         {params}/// What the kernel reads and writes.\npub(crate) struct Bindings<'a> {{\n    pub(crate) params: Params,\n{fields}}}\n\
+    let mut hasher = DefaultHasher::new();
+    source.hash(&mut hasher);
+    let kernel = format!(
+        "crate::device::Kernel {{ name: {name:?}, source: {source:?}, workgroup: {workgroup:?}, fingerprint: \"{name}-{hash:016x}\" }}",
+        workgroup = entry.workgroup_size,
+        hash = hasher.finish(),
+    );
+    let rest = format!(
+        "{params}/// What the kernel reads and writes.\npub(crate) struct Bindings<'a> {{\n    pub(crate) params: Params,\n{fields}}}\n\
          impl crate::device::Bindings for Bindings<'_> {{\n    const KERNEL: crate::device::Kernel = KERNEL;\n    \
          fn params(&self) -> &[u8] {{\n        bytemuck::bytes_of(&self.params)\n    }}\n    \
-         fn slots(&self) -> Vec<crate::device::Slot> {{\n        vec![{slots}]\n    }}\n}}\n",
-        workgroup = entry.workgroup_size,
-    ))
+         fn slots(&self) -> Vec<crate::device::Slot> {{\n        vec![{slots}]\n    }}\n}}\n"
+    );
+    Ok((kernel, rest))
 }
 
-/// The source with its shared parts in front.
+/// The source of a file with its shared parts in front.
 fn joined(path: &Path) -> Result<String, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    with_shared(&fs::read_to_string(path).map_err(|error| error.to_string())?)
+}
+
+fn with_shared(text: &str) -> Result<String, String> {
     let mut source = String::new();
     for file in text.lines().filter_map(|line| line.strip_prefix("//! use ")) {
         let shared = Path::new(KERNELS).join("shared").join(format!("{}.wgsl", file.trim()));
         source += &fs::read_to_string(&shared).map_err(|error| format!("{}: {error}", shared.display()))?;
     }
     // WGSL has no inner documentation comments: to it these lines are comments as others are.
-    Ok(source + &text)
+    Ok(source + text)
 }
 
 /// The fields of `Bindings`, the expressions that make its slots, and the `Params` struct.
@@ -134,7 +208,12 @@ fn element(module: &Module, array: Handle<Type>) -> Option<&'static str> {
         return None;
     };
     match module.types[base].inner {
-        TypeInner::Scalar(Scalar::F32) => Some("f32"),
+        // Vectors of four are a way to read the same floats.
+        TypeInner::Scalar(Scalar::F32)
+        | TypeInner::Vector {
+            size: naga::VectorSize::Quad,
+            scalar: Scalar::F32,
+        } => Some("f32"),
         TypeInner::Scalar(Scalar::U32) => Some("u32"),
         TypeInner::Vector {
             size: naga::VectorSize::Bi,

@@ -1,0 +1,69 @@
+//! What becomes of the sums of a thread.
+
+use std::fmt::Write as _;
+
+use super::Tile;
+
+/// Writes the sums with their linear terms, and then the epilogue, if there is one, over what this thread wrote: in a loop, where the
+/// text of an epilogue for each sum would be slow to compile.
+pub(super) fn finish(tile: &Tile) -> String {
+    let groups = tile.per_col / 4;
+    let split = if tile.full {
+        " + group.z * params.split_stride"
+    } else {
+        ""
+    };
+    let mut text = format!("    let out_start = params.out_start{split};\n");
+    for j in 0..groups {
+        _ = write!(
+            text,
+            "    let col{j} = first_b + 4u * b_at{j};\n    var bias{j} = vec4<f32>();\n    \
+             if params.has_bias != 0u {{\n        for (var lane = 0u; lane < 4u; lane += 1u) {{\n            \
+             if col{j} + lane < params.n_cols {{ bias{j}[lane] = bias[params.bias_start + col{j} + lane]; }}\n        }}\n    }}\n"
+        );
+    }
+    for i in 0..tile.per_row {
+        _ = writeln!(
+            text,
+            "    {{\n    let row = first_a + 4u * a_at{} + {}u;\n    if row < params.n_rows {{\n        var scale = params.alpha;\n        \
+             var more = 0.0;\n        if params.row_use == 1u {{ scale *= row_terms[params.row_start + row]; }}\n        \
+             if params.row_use == 2u {{ more = row_terms[params.row_start + row]; }}",
+            i / 4,
+            i % 4
+        );
+        for j in 0..groups {
+            _ = write!(
+                text,
+                "        if col{j} < params.n_cols {{\n            let at = out_start + row * params.out_ld + col{j} / 4u;\n            \
+                 var value = scale * sum{i}_{j} + (bias{j} + more);\n            \
+                 if params.beta != 0.0 {{ value += params.beta * out[at]; }}\n            \
+                 if col{j} + 3u < params.n_cols {{\n                out[at] = value;\n            }} else {{\n                out[at].x = value.x;\n                \
+                 if col{j} + 1u < params.n_cols {{ out[at].y = value.y; }}\n                if col{j} + 2u < params.n_cols {{ out[at].z = value.z; }}\n            \
+                 }}\n        }}\n"
+            );
+        }
+        text += "    }\n    }\n";
+    }
+    if !tile.full {
+        return text + "}\n";
+    }
+    let pick = |name: &str, number: &str, count: usize| {
+        (1..count).fold(format!("{name}0"), |found, group| {
+            format!("select({found}, {name}{group}, {number} == {group}u)")
+        })
+    };
+    _ = write!(
+        text,
+        "    if params.epilogue != 0u {{\n    for (var i = 0u; i < {}u; i += 1u) {{\n        let quad = i / 4u;\n        \
+         let row = first_a + 4u * {} + i % 4u;\n        if row >= params.n_rows {{ continue; }}\n        \
+         for (var j = 0u; j < {groups}u; j += 1u) {{\n            let col = {};\n            \
+         let at = out_start + row * params.out_ld + col / 4u;\n            \
+         for (var lane = 0u; lane < 4u; lane += 1u) {{\n                if col + lane < params.n_cols {{\n                    \
+         out[at][lane] = epilogue(out[at][lane], params.epilogue, params.gamma, params.coef0, params.degree);\n                }}\n            \
+         }}\n        }}\n    }}\n    }}\n}}\n",
+        tile.per_row,
+        pick("a_at", "quad", tile.per_row / 4),
+        pick("col", "j", groups),
+    );
+    text
+}
