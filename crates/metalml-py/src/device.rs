@@ -188,7 +188,7 @@ impl Device {
     fn self_test<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for kernel in FAMILIES.iter().flat_map(|family| family.kernels) {
-            let verdict = match self.device.trust().of(&kernel.fingerprint()) {
+            let verdict = match self.device.trust().of(kernel.fingerprint) {
                 None => "not run".to_owned(),
                 Some(Verdict::Passed) => "passed".to_owned(),
                 Some(Verdict::Failed(why)) => format!("failed: {why}"),
