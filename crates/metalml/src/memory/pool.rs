@@ -56,9 +56,9 @@ impl Pool {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Memory for `bytes`, rounded up to whole floats; its contents are whatever was there.
+    /// Memory for `bytes`, rounded up to whole vectors of four floats; its contents are whatever was there.
     pub(crate) fn take(self: &Arc<Self>, device: &wgpu::Device, bytes: u64) -> Result<Arc<Memory>> {
-        let bytes = bytes.next_multiple_of(4).max(4);
+        let bytes = bytes.next_multiple_of(16).max(16);
         let size = size_class(bytes);
         let kept = self.lock().take(size);
         let buffer = match kept {

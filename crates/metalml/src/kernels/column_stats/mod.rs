@@ -6,6 +6,7 @@ mod reference;
 
 use super::{Family, column_stats_merge};
 use crate::Result;
+use crate::device::Pair;
 use crate::engine::{Frame, Gpu, Native, OnHost, Shape, Storage};
 
 include!(concat!(env!("OUT_DIR"), "/column_stats.rs"));
@@ -34,40 +35,73 @@ pub trait ColumnStats: Storage {
     fn column_stats(&self, x: &Self::Matrix, weights: Option<&Self::Matrix>, frame: &Frame) -> Result<Sums<Self>>;
 }
 
-/// Rows that one workgroup sums.
-const ROWS_PER_SPLIT: usize = 1024;
+/// The fewest rows that one workgroup sums, in wide rows.
+const LEAST_ROWS: usize = 256;
 /// Splits beyond which they grow instead.
-const MOST_SPLITS: usize = 2048;
+const MOST_SPLITS: usize = 1056;
+/// Vectors of a row that a workgroup takes, at most.
+const MOST_ACROSS: usize = 64;
+
+/// The frame in units, each shift a multiple of 1/16 where a float32 holds that: then what a difference to it loses is a float32 too.
+fn coarse(frame: &Frame) -> (Vec<f64>, Vec<Pair>) {
+    /// The smallest of the numbers whose sixteenths a float32 does not hold.
+    const TOO_LARGE: f64 = (1 << 19) as f64;
+    let in_units = frame.shift.iter().zip(&frame.unit).map(|(shift, unit)| shift * unit);
+    in_units
+        .map(|shift| {
+            let coarse = if shift.abs() < TOO_LARGE {
+                (16.0 * shift).round() / 16.0
+            } else {
+                f64::from(shift as f32)
+            };
+            (coarse, Pair::new(coarse - shift))
+        })
+        .unzip()
+}
 
 impl ColumnStats for Gpu<'_> {
     fn column_stats(&self, x: &Self::Matrix, weights: Option<&Self::Matrix>, frame: &Frame) -> Result<Sums<Self>> {
-        let (n_rows, n_cols) = (x.n_rows(), x.n_cols());
-        let fitting = self.limits().max_binding as usize / (32 * n_cols.max(1));
+        let (n_cols, ld) = (x.n_cols(), x.ld);
+        // Several narrow rows make one of whole vectors.
+        let copies = (1..=4).find(|copies| copies * ld % 4 == 0).unwrap_or(1);
+        let vectors = copies * ld / 4;
+        let across = vectors.div_ceil(vectors.div_ceil(MOST_ACROSS).max(1)).max(1);
+        let wide_rows = |block| x.rows_of(block).len().div_ceil(copies);
+        let fitting = self.limits().max_binding as usize / (32 * copies * n_cols.max(1));
         let most_splits = fitting.saturating_sub(x.n_blocks()).clamp(1, MOST_SPLITS);
-        let rows_per_split = ROWS_PER_SPLIT.max(n_rows.div_ceil(most_splits));
-        let n_splits: usize = (0..x.n_blocks())
-            .map(|block| x.rows_of(block).len().div_ceil(rows_per_split))
-            .sum();
-        let (shift, unit) = (self.upload_elem(&frame.shift)?, self.upload_elem(&frame.unit)?);
-        let parts = self.alloc(n_splits * 4 * n_cols)?;
-        let part_range = self.alloc(n_splits * 2 * n_cols)?;
-        let mut first_split = 0;
+        let rows_per_split = LEAST_ROWS.max(x.n_rows().div_ceil(copies).div_ceil(most_splits));
+        let n_parts = copies
+            * (0..x.n_blocks())
+                .map(|block| wide_rows(block).div_ceil(rows_per_split))
+                .sum::<usize>();
+        let (shift, offset) = coarse(frame);
+        let wide_row = |values: &[f64]| [values, &vec![0.0; ld - n_cols]].concat().repeat(copies);
+        let (shift, unit) = (
+            self.upload_elem(&wide_row(&shift))?,
+            self.upload_elem(&wide_row(&frame.unit))?,
+        );
+        let offset = self.upload(&offset)?;
+        let parts = self.alloc(n_parts * 4 * n_cols)?;
+        let part_range = self.alloc(n_parts * 2 * n_cols)?;
+        let mut first_part = 0;
         for block in 0..x.n_blocks() {
-            let rows = x.rows_of(block).len();
-            let splits = rows.div_ceil(rows_per_split) as u32;
+            let splits = wide_rows(block).div_ceil(rows_per_split);
             let array = self.block(x, block)?;
             let params = Params {
-                n_rows: rows as u32,
+                n_values: (x.rows_of(block).len() * ld) as u32,
                 n_cols: n_cols as u32,
-                ld: x.ld as u32,
+                ld: ld as u32,
+                vectors: vectors as u32,
                 rows_per_split: rows_per_split as u32,
-                first_split,
+                first_part: first_part as u32,
                 weighted: weights.is_some().into(),
+                across: across as u32,
                 zero: 0,
             };
             let weights = weights.map_or(Ok(&shift), |weights| self.block(weights, block))?;
             let bindings = Bindings {
                 params,
+                x4: array,
                 x: array,
                 weights,
                 shift: &shift,
@@ -75,15 +109,12 @@ impl ColumnStats for Gpu<'_> {
                 sums: &parts,
                 range: &part_range,
             };
-            self.dispatch(
-                &bindings,
-                [params.n_cols.div_ceil(KERNEL.workgroup[0]), splits, 1],
-                array.bytes(),
-            )?;
-            first_split += splits;
+            let groups = [vectors.div_ceil(across) as u32, splits as u32, 1];
+            self.dispatch(&bindings, groups, array.bytes())?;
+            first_part += splits * copies;
         }
         let (sums, range) = (self.alloc(4 * n_cols)?, self.alloc(2 * n_cols)?);
-        column_stats_merge::record(self, n_splits, n_cols, &parts, &part_range, &sums, &range)?;
+        column_stats_merge::record(self, n_parts, n_cols, &parts, &part_range, &offset, &sums, &range)?;
         Ok(Sums { sums, range })
     }
 }

@@ -1,4 +1,4 @@
-//! The second step of `column_stats`: the splits of the rows become one.
+//! The second step of `column_stats`: the parts of the rows become one.
 
 use crate::Result;
 use crate::device::{Array, Pair};
@@ -8,15 +8,16 @@ include!(concat!(env!("OUT_DIR"), "/column_stats_merge.rs"));
 
 pub(super) fn record(
     gpu: &Gpu<'_>,
-    n_splits: usize,
+    n_parts: usize,
     n_cols: usize,
     parts: &Array<Pair>,
     part_range: &Array<f32>,
+    offset: &Array<Pair>,
     sums: &Array<Pair>,
     range: &Array<f32>,
 ) -> Result<()> {
     let params = Params {
-        n_splits: n_splits as u32,
+        n_parts: n_parts as u32,
         n_cols: n_cols as u32,
         zero: 0,
     };
@@ -26,6 +27,7 @@ pub(super) fn record(
             params,
             parts,
             part_range,
+            offset,
             sums,
             range,
         },

@@ -34,52 +34,59 @@ pub trait Gram: Storage {
     ) -> Result<Self::Array<Self::Wide>>;
 }
 
-/// Columns of a panel and of a tile, as in the WGSL.
-const PANEL: usize = 128;
-const TILE: usize = 8;
-const SLAB: usize = 16;
-/// Rows that one thread sums before its tile is merged in two floats: few are exact, many are less to merge. The fewest
-/// while the partial tiles stay small; the errors of many parts cancel.
-const ROWS_PER_PART: std::ops::RangeInclusive<usize> = SLAB..=128;
-const SMALL_PARTIAL_BYTES: usize = 16 << 20;
-/// Bytes that the partial tiles may take.
-const MOST_PARTIAL_BYTES: usize = 96 << 20;
+/// Vectors of four columns that a panel has, at most: its tasks are the threads of a workgroup.
+const PANEL: usize = 32;
+const THREADS: usize = KERNEL.workgroup[0] as usize;
+/// Threads that share a task, at most: each leaves a part to be merged.
+const MOST_LANES: usize = 16;
+/// Workgroups that fill a large device; more would only leave more parts.
+const GROUPS: usize = 256;
+/// Rows that a split has, at least.
+const LEAST_ROWS: usize = 64;
+/// Rows that a thread sums before it adds the sum to two floats.
+const ROWS_PER_FLUSH: usize = 256;
+/// Bytes that the parts may take; what is more is made in turns.
+const MOST_PARTIAL_BYTES: usize = 128 << 20;
+/// Two vectors of four floats for each of a task's sixteen vectors.
+const TASK_BYTES: usize = 2 * 16 * 16;
 
-/// How the rows are split among workgroups and threads.
+/// How columns are cut in panels, and rows in splits.
+#[derive(Debug)]
 struct Plan {
-    pairs: usize,
+    vectors: usize,
+    n_panels: usize,
+    n_pairs: usize,
+    pairs_at_once: usize,
+    tasks: usize,
     lanes: usize,
-    rows_per_split: usize,
-    part_len: usize,
-    most_parts: usize,
+    splits: usize,
 }
 
 impl Plan {
-    fn new(n_rows: usize, x_cols: usize, n_cols: usize, max_binding: usize) -> Self {
-        let n_panels = n_cols.div_ceil(PANEL);
-        let pairs = (0..x_cols.div_ceil(PANEL)).map(|left| n_panels - left).sum();
-        let tiles = n_cols.div_ceil(TILE);
-        let part_len = tiles * tiles * TILE * TILE;
-        let fitting = MOST_PARTIAL_BYTES.min(max_binding) / (4 * part_len);
-        let lanes = if n_panels == 1 && fitting > 1 {
-            let rows = x_cols.div_ceil(TILE);
-            let tasks = rows * tiles - rows * (rows - 1) / 2;
-            // A power of two, so that the lanes share a slab evenly.
-            let share = (KERNEL.workgroup[0] as usize / tasks).clamp(1, SLAB).min(fitting);
-            1 << share.ilog2()
+    fn new(n_rows: usize, x_cols: usize, y_cols: usize, max_binding: usize) -> Self {
+        let x_vectors = x_cols.div_ceil(4);
+        let all = (x_vectors + y_cols.div_ceil(4)).max(1);
+        let n_panels = all.div_ceil(PANEL);
+        let vectors = all.div_ceil(n_panels).next_multiple_of(2);
+        let half = vectors / 2;
+        let n_pairs: usize = (0..x_vectors.div_ceil(vectors)).map(|left| n_panels - left).sum();
+        let tasks = if n_panels == 1 {
+            half * (half + 1) / 2
         } else {
-            1
+            half * half
         };
-        let most_parts = fitting.max(lanes);
-        let part_rows =
-            (n_rows * 4 * part_len / SMALL_PARTIAL_BYTES).clamp(*ROWS_PER_PART.start(), *ROWS_PER_PART.end());
-        let rows_per_split = (part_rows * lanes).max(n_rows.div_ceil(most_parts / lanes));
+        let lanes = (THREADS / tasks).min(MOST_LANES).min(THREADS / vectors);
+        let fitting = (MOST_PARTIAL_BYTES.min(max_binding) / (TASK_BYTES * tasks * lanes)).max(1);
+        let pairs_at_once = fitting.clamp(1, n_pairs.max(1));
+        let splits = GROUPS.div_ceil(pairs_at_once).min(fitting / pairs_at_once).max(1);
         Self {
-            pairs,
+            vectors,
+            n_panels,
+            n_pairs,
+            pairs_at_once,
+            tasks,
             lanes,
-            rows_per_split: rows_per_split.next_multiple_of(SLAB),
-            part_len,
-            most_parts,
+            splits: splits.min(n_rows.div_ceil(LEAST_ROWS)).max(1),
         }
     }
 }
@@ -91,54 +98,70 @@ impl Gram for Gpu<'_> {
         Framed(y, y_frame): Framed<'_, Self::Matrix>,
         weights: Option<&Self::Matrix>,
     ) -> Result<Self::Array<Self::Wide>> {
-        let n_cols = x.n_cols() + y.n_cols();
-        let plan = Plan::new(x.n_rows(), x.n_cols(), n_cols, self.limits().max_binding as usize);
-        let parts = |block| x.rows_of(block).len().div_ceil(plan.rows_per_split) * plan.lanes;
-        let room = (0..x.n_blocks())
-            .map(parts)
-            .sum::<usize>()
-            .min(plan.most_parts.max(parts(0)));
-        let partials = self.alloc(room * plan.part_len)?;
-        let products = self.alloc(x.n_cols() * n_cols)?;
-        let (x_shift, y_shift) = (self.upload_elem(&x_frame.shift)?, self.upload_elem(&y_frame.shift)?);
-        let (x_unit, y_unit) = (self.upload_elem(&x_frame.unit)?, self.upload_elem(&y_frame.unit)?);
-        let (mut filled, mut merged) = (0, false);
-        for block in 0..x.n_blocks() {
-            let (x_block, y_block) = (self.block(x, block)?, self.block(y, block)?);
-            let params = Params {
-                n_rows: x.rows_of(block).len() as u32,
-                x_cols: x.n_cols() as u32,
-                x_ld: x.ld as u32,
-                y_cols: y.n_cols() as u32,
-                y_ld: y.ld as u32,
-                rows_per_split: plan.rows_per_split as u32,
-                first_split: (filled / plan.lanes) as u32,
-                lanes: plan.lanes as u32,
-                weighted: weights.is_some().into(),
-            };
-            let bindings = Bindings {
-                params,
-                x: x_block,
-                y: y_block,
-                x_shift: &x_shift,
-                y_shift: &y_shift,
-                x_unit: &x_unit,
-                y_unit: &y_unit,
-                weights: weights.map_or(Ok(&x_shift), |weights| self.block(weights, block))?,
-                partials: &partials,
-            };
-            // A tile of products takes as long as moving about a tenth as many bytes.
-            let bytes = x_block.bytes() * (1 + n_cols as u64 / 10);
-            self.dispatch(
-                &bindings,
-                [plan.pairs as u32, (parts(block) / plan.lanes) as u32, 1],
-                bytes,
-            )?;
-            filled += parts(block);
-            if block + 1 == x.n_blocks() || filled + parts(block + 1) > room {
-                gram_merge::record(self, x.n_cols(), n_cols, filled, merged, &partials, &products)?;
-                (filled, merged) = (0, true);
+        let (x_cols, y_cols) = (x.n_cols(), y.n_cols());
+        let block_rows = x.rows_per_block.min(x.n_rows());
+        let plan = Plan::new(block_rows, x_cols, y_cols, self.limits().max_binding as usize);
+        let n_parts = if x.n_blocks() == 0 { 0 } else { plan.splits * plan.lanes };
+        let partials = self.alloc(n_parts * plan.pairs_at_once * plan.tasks * TASK_BYTES / size_of::<f32>())?;
+        let products = self.alloc(x_cols * (x_cols + y_cols))?;
+        // Of padding the unit is 0, which the kernel looks at.
+        let padded = |of_x: &[f64], of_y: &[f64]| {
+            let pad = |values: &[f64]| [values, &vec![0.0; values.len().next_multiple_of(4) - values.len()]].concat();
+            [pad(of_x), pad(of_y)].concat()
+        };
+        let shift = self.upload_elem(&padded(&x_frame.shift, &y_frame.shift))?;
+        let unit = self.upload_elem(&padded(&x_frame.unit, &y_frame.unit))?;
+        let rows_per_split = block_rows.div_ceil(plan.splits);
+        for first_pair in (0..plan.n_pairs).step_by(plan.pairs_at_once) {
+            let n_pairs = plan.pairs_at_once.min(plan.n_pairs - first_pair);
+            for block in 0..x.n_blocks() {
+                let (x_block, y_block) = (self.block(x, block)?, self.block(y, block)?);
+                let n_rows = x.rows_of(block).len();
+                let params = Params {
+                    n_rows: n_rows as u32,
+                    x_cols: x_cols as u32,
+                    x_ld: x.ld as u32,
+                    y_cols: y_cols as u32,
+                    y_ld: y.ld as u32,
+                    rows_per_split: rows_per_split as u32,
+                    rows_per_flush: (ROWS_PER_FLUSH * plan.lanes) as u32,
+                    vectors: plan.vectors as u32,
+                    n_panels: plan.n_panels as u32,
+                    first_pair: first_pair as u32,
+                    n_pairs: n_pairs as u32,
+                    tasks: plan.tasks as u32,
+                    lanes: plan.lanes as u32,
+                    add: (block > 0).into(),
+                    weighted: weights.is_some().into(),
+                    zero: 0,
+                };
+                let bindings = Bindings {
+                    params,
+                    x4: x_block,
+                    x: x_block,
+                    y: y_block,
+                    shift: &shift,
+                    unit: &unit,
+                    weights: weights.map_or(Ok(&shift), |weights| self.block(weights, block))?,
+                    partials: &partials,
+                };
+                // A row of a panel's pair takes as long as moving about a tenth as many bytes as it has products.
+                let bytes = x_block.bytes() + (n_rows * n_pairs * plan.tasks) as u64 * 25;
+                let groups = [n_pairs as u32, n_rows.div_ceil(rows_per_split) as u32, 1];
+                self.dispatch(&bindings, groups, bytes)?;
             }
+            let merge = gram_merge::Plan {
+                x_cols: x_cols as u32,
+                y_cols: y_cols as u32,
+                vectors: plan.vectors as u32,
+                n_panels: plan.n_panels as u32,
+                first_pair: first_pair as u32,
+                n_pairs: n_pairs as u32,
+                tasks: plan.tasks as u32,
+                n_parts: n_parts as u32,
+                zero: 0,
+            };
+            gram_merge::record(self, merge, &partials, &products)?;
         }
         Ok(products)
     }

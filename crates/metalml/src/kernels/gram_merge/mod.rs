@@ -1,4 +1,4 @@
-//! The second step of `gram`: partial tiles become one matrix of wide sums.
+//! The second step of `gram`: the parts become one matrix of wide sums.
 
 use crate::Result;
 use crate::device::{Array, Pair};
@@ -6,24 +6,15 @@ use crate::engine::Gpu;
 
 include!(concat!(env!("OUT_DIR"), "/gram_merge.rs"));
 
-pub(super) fn record(
-    gpu: &Gpu<'_>,
-    x_cols: usize,
-    n_cols: usize,
-    n_parts: usize,
-    accumulate: bool,
-    partials: &Array<f32>,
-    products: &Array<Pair>,
-) -> Result<()> {
-    let params = Params {
-        x_cols: x_cols as u32,
-        n_cols: n_cols as u32,
-        n_parts: n_parts as u32,
-        accumulate: accumulate.into(),
-        zero: 0,
-    };
-    let [x, y, _] = KERNEL.workgroup;
-    let groups = [params.n_cols.div_ceil(x), params.x_cols.div_ceil(y), 1];
+pub(super) use Params as Plan;
+
+/// Vectors of four that a task of `gram` makes.
+const VECTORS_PER_TASK: u32 = 16;
+/// Tasks that a workgroup merges.
+const TASKS: u32 = KERNEL.workgroup[0];
+
+pub(super) fn record(gpu: &Gpu<'_>, params: Plan, partials: &Array<f32>, products: &Array<Pair>) -> Result<()> {
+    let groups = [params.tasks.div_ceil(TASKS), VECTORS_PER_TASK, params.n_pairs];
     gpu.dispatch(
         &Bindings {
             params,
