@@ -147,7 +147,7 @@ fn products(criterion: &mut Criterion) {
 fn passes(criterion: &mut Criterion) {
     let Some(device) = device() else { return };
     let mut group = criterion.benchmark_group("pass");
-    for [n_rows, n_cols] in [[1_000_000, 100], [100_000, 1000]] {
+    for [n_rows, n_cols] in [[1_000_000, 100], [100_000, 1000], [1_000_000, 16], [10_000_000, 3]] {
         let values: Vec<f32> = uniform(n_rows * n_cols, 1)
             .into_iter()
             .map(|value| value as f32)

@@ -1,7 +1,8 @@
 //! WGSL to Rust contracts: for each `kernels/<name>/<name>.wgsl` the kernel constant, its `Params` and its named `Bindings`.
 //!
 //! The WGSL is the only declaration. Bindings are typed by their element, so a wrong array does not compile: WGSL has no
-//! `f64`, so neither has the GPU. A line `//! use <file>` puts `kernels/shared/<file>.wgsl` in front.
+//! `f64`, so neither has the GPU. A line `//! use <file>` puts `kernels/shared/<file>.wgsl` in front; the lines between `//! unroll K 8`
+//! and `//! end` stand there eight times, with 0 to 7 for `$K`: compilers do not unroll all that is worth it.
 
 #![expect(clippy::print_stdout, reason = "cargo listens there")]
 
@@ -156,7 +157,32 @@ fn with_shared(text: &str) -> Result<String, String> {
         source += &fs::read_to_string(&shared).map_err(|error| format!("{}: {error}", shared.display()))?;
     }
     // WGSL has no inner documentation comments: to it these lines are comments as others are.
-    Ok(source + text)
+    Ok(source + &unrolled(text)?)
+}
+
+fn unrolled(text: &str) -> Result<String, String> {
+    let mut lines = text.lines();
+    let mut source = String::new();
+    while let Some(line) = lines.next() {
+        let Some(rule) = line.trim_start().strip_prefix("//! unroll ") else {
+            source += line;
+            source.push('\n');
+            continue;
+        };
+        let (name, times) = rule.split_once(' ').ok_or_else(|| format!("`{line}`: no count"))?;
+        let times: usize = times.trim().parse().map_err(|error| format!("`{line}`: {error}"))?;
+        let body: Vec<&str> = lines
+            .by_ref()
+            .take_while(|line| line.trim_start() != "//! end")
+            .collect();
+        for at in 0..times {
+            for line in &body {
+                source += &line.replace(&format!("${name}"), &at.to_string());
+                source.push('\n');
+            }
+        }
+    }
+    Ok(source)
 }
 
 /// The fields of `Bindings`, the expressions that make its slots, and the `Params` struct.

@@ -38,25 +38,16 @@ pub trait ColumnStats: Storage {
 /// The fewest rows that one workgroup sums, in wide rows.
 const LEAST_ROWS: usize = 256;
 /// Splits beyond which they grow instead.
-const MOST_SPLITS: usize = 1056;
+const MOST_SPLITS: usize = 264;
 /// Vectors of a row that a workgroup takes, at most.
 const MOST_ACROSS: usize = 64;
 
-/// The frame in units, each shift a multiple of 1/16 where a float32 holds that: then what a difference to it loses is a float32 too.
-fn coarse(frame: &Frame) -> (Vec<f64>, Vec<Pair>) {
-    /// The smallest of the numbers whose sixteenths a float32 does not hold.
-    const TOO_LARGE: f64 = (1 << 19) as f64;
-    let in_units = frame.shift.iter().zip(&frame.unit).map(|(shift, unit)| shift * unit);
-    in_units
-        .map(|shift| {
-            let coarse = if shift.abs() < TOO_LARGE {
-                (16.0 * shift).round() / 16.0
-            } else {
-                f64::from(shift as f32)
-            };
-            (coarse, Pair::new(coarse - shift))
-        })
-        .unzip()
+/// A shift in units as the kernel wants it: a float32 near `shift` whose distance from the place where values are cut is one too.
+fn coarse(shift: f64) -> f64 {
+    /// Sixteenths; of larger numbers fewer bits than a float32 has.
+    const BITS: f64 = 20.0;
+    let spacing = (shift.abs().log2().floor() - BITS + 1.0).exp2().max(1.0 / 16.0);
+    (shift / spacing).round() * spacing
 }
 
 impl ColumnStats for Gpu<'_> {
@@ -74,13 +65,27 @@ impl ColumnStats for Gpu<'_> {
             * (0..x.n_blocks())
                 .map(|block| wide_rows(block).div_ceil(rows_per_split))
                 .sum::<usize>();
-        let (shift, offset) = coarse(frame);
-        let wide_row = |values: &[f64]| [values, &vec![0.0; ld - n_cols]].concat().repeat(copies);
-        let (shift, unit) = (
-            self.upload_elem(&wide_row(&shift))?,
-            self.upload_elem(&wide_row(&frame.unit))?,
-        );
-        let offset = self.upload(&offset)?;
+        let shifts: Vec<f64> = frame
+            .shift
+            .iter()
+            .zip(&frame.unit)
+            .map(|(shift, unit)| shift * unit)
+            .collect();
+        let coarse: Vec<f64> = shifts.iter().copied().map(coarse).collect();
+        let offset = coarse
+            .iter()
+            .zip(&shifts)
+            .map(|(coarse, shift)| Pair::new(coarse - shift));
+        let (offset_hi, offset_lo): (Vec<f32>, Vec<f32>) = offset.map(|offset| (offset.hi, offset.lo)).unzip();
+        let wide_row = |values: &[f64]| {
+            let row = values
+                .iter()
+                .map(|&value| value as f32)
+                .chain(std::iter::repeat_n(0.0, ld - n_cols));
+            row.collect::<Vec<f32>>().repeat(copies)
+        };
+        let frame = [wide_row(&coarse), wide_row(&frame.unit), offset_hi, offset_lo].concat();
+        let frame = self.upload(&frame)?;
         let parts = self.alloc(n_parts * 4 * n_cols)?;
         let part_range = self.alloc(n_parts * 2 * n_cols)?;
         let mut first_part = 0;
@@ -98,14 +103,12 @@ impl ColumnStats for Gpu<'_> {
                 across: across as u32,
                 zero: 0,
             };
-            let weights = weights.map_or(Ok(&shift), |weights| self.block(weights, block))?;
+            let weights = weights.map_or(Ok(&frame), |weights| self.block(weights, block))?;
             let bindings = Bindings {
                 params,
-                x4: array,
                 x: array,
                 weights,
-                shift: &shift,
-                unit: &unit,
+                frame: &frame,
                 sums: &parts,
                 range: &part_range,
             };
@@ -114,7 +117,17 @@ impl ColumnStats for Gpu<'_> {
             first_part += splits * copies;
         }
         let (sums, range) = (self.alloc(4 * n_cols)?, self.alloc(2 * n_cols)?);
-        column_stats_merge::record(self, n_parts, n_cols, &parts, &part_range, &offset, &sums, &range)?;
+        column_stats_merge::record(
+            self,
+            n_parts,
+            n_cols,
+            &parts,
+            &part_range,
+            &frame,
+            8 * vectors,
+            &sums,
+            &range,
+        )?;
         Ok(Sums { sums, range })
     }
 }

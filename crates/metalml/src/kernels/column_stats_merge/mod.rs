@@ -12,13 +12,15 @@ pub(super) fn record(
     n_cols: usize,
     parts: &Array<Pair>,
     part_range: &Array<f32>,
-    offset: &Array<Pair>,
+    frame: &Array<f32>,
+    offset_start: usize,
     sums: &Array<Pair>,
     range: &Array<f32>,
 ) -> Result<()> {
     let params = Params {
         n_parts: n_parts as u32,
         n_cols: n_cols as u32,
+        offset_start: offset_start as u32,
         zero: 0,
     };
     let groups = [params.n_cols.div_ceil(KERNEL.workgroup[0]), 1, 1];
@@ -27,7 +29,7 @@ pub(super) fn record(
             params,
             parts,
             part_range,
-            offset,
+            frame,
             sums,
             range,
         },

@@ -1,7 +1,7 @@
 //! use two_float4
 // Adds the parts of gram up to products[i * n_cols + j], pairs (hi, lo), for i < x_cols, j < n_cols = x_cols + y_cols, and their mirror images.
 // A workgroup makes one vector of four of TASKS tasks: LANES threads each take parts in turn, then a tree adds them in fixed order.
-// partials: [part][pair][vector of the 8 x 8][hi, lo][task], see gram.
+// partials: [part][pair][vector of the 8 x 8][hi, lo][task], see gram; parts lie `part_stride` pairs apart.
 
 struct Params {
     x_cols: u32,
@@ -12,6 +12,7 @@ struct Params {
     n_pairs: u32,
     tasks: u32,
     n_parts: u32,
+    part_stride: u32,
     zero: u32,
 }
 
@@ -40,7 +41,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
     var total = Pair4(vec4<f32>(), vec4<f32>());
     if task < params.tasks {
         for (var part = local.y; part < params.n_parts; part += LANES) {
-            let in_part = ((part * params.n_pairs + group.z) * 32u + 2u * group.y) * params.tasks + task;
+            let in_part = ((part * params.part_stride + group.z) * 32u + 2u * group.y) * params.tasks + task;
             total = add_pair4(total, Pair4(partials[in_part], partials[in_part + params.tasks]));
         }
     }
