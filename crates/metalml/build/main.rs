@@ -2,7 +2,8 @@
 //!
 //! The WGSL is the only declaration. Bindings are typed by their element, so a wrong array does not compile: WGSL has no
 //! `f64`, so neither has the GPU. A line `//! use <file>` puts `kernels/shared/<file>.wgsl` in front; the lines between `//! unroll K 8`
-//! and `//! end` stand there eight times, with 0 to 7 for `$K`: compilers do not unroll all that is worth it.
+//! and `//! end` stand there eight times, with 0 to 7 for `$K`: compilers do not unroll all that is worth it; and
+//! `//! variants NAME a b` makes a kernel for each value of `$NAME`.
 
 #![expect(clippy::print_stdout, reason = "cargo listens there")]
 
@@ -24,7 +25,7 @@ fn main() {
     println!("cargo::rerun-if-changed={KERNELS}");
     println!("cargo::rerun-if-changed={RUNTIME}");
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let mut names = Vec::new();
+    let mut paths = Vec::new();
     let folders = [KERNELS, RUNTIME]
         .into_iter()
         .flat_map(|room| fs::read_dir(room).expect("the rooms are there"));
@@ -37,28 +38,35 @@ fn main() {
             .to_owned();
         let wgsl = folder.join(format!("{name}.wgsl"));
         if wgsl.exists() {
-            let made = joined(&wgsl).and_then(|source| contract(&name, &source));
-            let (kernel, rest) = made.unwrap_or_else(|why| panic!("{}: {why}", wgsl.display()));
-            let rust = format!(
-                "/// The kernel as its WGSL declares it.\npub(crate) const KERNEL: crate::device::Kernel = {kernel};\n{rest}"
-            );
-            fs::write(out_dir.join(format!("{name}.rs")), rust).expect("OUT_DIR is writable");
             let room = if folder.starts_with(KERNELS) {
                 "crate::kernels"
             } else {
                 "crate::device"
             };
-            names.push(format!("{room}::{name}"));
+            let text = fs::read_to_string(&wgsl).expect("a readable kernel");
+            if let Some((constant, values)) = variants_of(&text) {
+                let one = |value: &&str| (format!("{name}_{value}"), text.replace(&format!("${constant}"), value));
+                let sources = values.iter().map(one).collect();
+                paths.extend(variants(&out_dir, &name, &format!("{room}::{name}"), sources, ""));
+                continue;
+            }
+            let made = with_shared(&text).and_then(|source| contract(&name, &source));
+            let (kernel, rest) = made.unwrap_or_else(|why| panic!("{}: {why}", wgsl.display()));
+            let rust = format!(
+                "/// The kernel as its WGSL declares it.\npub(crate) const KERNEL: crate::device::Kernel = {kernel};\n{rest}"
+            );
+            fs::write(out_dir.join(format!("{name}.rs")), rust).expect("OUT_DIR is writable");
+            paths.push(format!("{room}::{name}::KERNEL"));
         }
     }
-    names.sort();
-    let mut names: Vec<String> = names.into_iter().map(|name| name + "::KERNEL").collect();
-    names.extend(tiled_products(&out_dir));
-    names.extend(thin_products(&out_dir));
-    let list = names.join(", ");
+    paths.sort();
+    paths.extend(tiled_products(&out_dir));
+    paths.extend(thin_products(&out_dir));
+    paths.extend(tiled_grams(&out_dir));
+    let list = paths.join(", ");
     let all = format!(
         "/// Every kernel, the runtime's own included.\npub const KERNELS: [crate::device::Kernel; {}] = [{list}];\n",
-        names.len()
+        paths.len()
     );
     fs::write(out_dir.join("all_kernels.rs"), all).expect("OUT_DIR is writable");
 }
@@ -73,7 +81,29 @@ fn tiled_products(out_dir: &Path) -> Vec<String> {
         "/// Rows and columns of each tile.\npub(crate) const SIDES: [[u32; 2]; {}] = {sides:?};\n",
         tiles::TILES.len()
     );
-    variants(out_dir, "tiled", sources.collect(), &rest)
+    variants(
+        out_dir,
+        "matmul_tiled",
+        "crate::kernels::matmul::tiled",
+        sources.collect(),
+        &rest,
+    )
+}
+
+/// The kernels of `tiles` that make the upper half of `a' a`: the fast one, and the one for drivers that compile slowly.
+fn tiled_grams(out_dir: &Path) -> Vec<String> {
+    let sources = tiles::GRAM_TILES.map(|tile| (tile.name(""), tiles::source(&tile, false, false)));
+    let rest = format!(
+        "/// Rows, and columns, of each tile.\npub(crate) const SIDES: [u32; 2] = {:?};\n",
+        tiles::GRAM_TILES.map(|tile| tile.rows as u32)
+    );
+    variants(
+        out_dir,
+        "gram_tiled",
+        "crate::kernels::gram::tiled",
+        sources.into(),
+        &rest,
+    )
 }
 
 /// The kernels of `thin`: first those that stream rows, then those that stream columns.
@@ -87,11 +117,19 @@ fn thin_products(out_dir: &Path) -> Vec<String> {
         thin::COLS_WIDTHS.len(),
         thin::COLS_WIDTHS
     );
-    variants(out_dir, "thin", rows.into_iter().chain(cols).collect(), &rest)
+    let sources = rows.into_iter().chain(cols).collect();
+    variants(out_dir, "matmul_thin", "crate::kernels::matmul::thin", sources, &rest)
 }
 
-/// Kernels with one contract, made from a template: `matmul_<module>.rs` with the contract and `ALL`; the kernels' paths.
-fn variants(out_dir: &Path, module: &str, sources: Vec<(String, String)>, rest: &str) -> Vec<String> {
+/// What `//! variants NAME a b` says: the constant, and its values.
+fn variants_of(text: &str) -> Option<(&str, Vec<&str>)> {
+    let rule = text.lines().find_map(|line| line.strip_prefix("//! variants "))?;
+    let (name, values) = rule.split_once(' ')?;
+    Some((name, values.split_whitespace().collect()))
+}
+
+/// Kernels with one contract: `<file>.rs` with the contract and `ALL`; the kernels' paths, in the module at `path`.
+fn variants(out_dir: &Path, file: &str, path: &str, sources: Vec<(String, String)>, rest: &str) -> Vec<String> {
     let (mut kernels, mut contracts) = (Vec::new(), Vec::new());
     for (name, text) in sources {
         let made = with_shared(&text).and_then(|source| contract(&name, &source));
@@ -101,7 +139,7 @@ fn variants(out_dir: &Path, module: &str, sources: Vec<(String, String)>, rest: 
     }
     assert!(
         contracts.iter().all(|contract| *contract == contracts[0]),
-        "{module}: one contract for all"
+        "{file}: one contract for all"
     );
     let rust = format!(
         "/// Stands for all where only their bindings matter.\npub(crate) const KERNEL: crate::device::Kernel = ALL[0];\n{}\
@@ -110,10 +148,8 @@ fn variants(out_dir: &Path, module: &str, sources: Vec<(String, String)>, rest: 
         kernels.len(),
         kernels.join(",\n")
     );
-    fs::write(out_dir.join(format!("matmul_{module}.rs")), rust).expect("OUT_DIR is writable");
-    (0..kernels.len())
-        .map(|at| format!("crate::kernels::matmul::{module}::ALL[{at}]"))
-        .collect()
+    fs::write(out_dir.join(format!("{file}.rs")), rust).expect("OUT_DIR is writable");
+    (0..kernels.len()).map(|at| format!("{path}::ALL[{at}]")).collect()
 }
 
 /// The kernel as a Rust expression, and the rest of its contract.
@@ -145,11 +181,7 @@ fn contract(name: &str, source: &str) -> Result<(String, String), String> {
     Ok((kernel, rest))
 }
 
-/// The source of a file with its shared parts in front.
-fn joined(path: &Path) -> Result<String, String> {
-    with_shared(&fs::read_to_string(path).map_err(|error| error.to_string())?)
-}
-
+/// The source with its shared parts in front, and its repeated lines written out.
 fn with_shared(text: &str) -> Result<String, String> {
     let mut source = String::new();
     for file in text.lines().filter_map(|line| line.strip_prefix("//! use ")) {

@@ -2,18 +2,21 @@
 
 use std::fmt::Write as _;
 
-use super::Tile;
+use super::{Task, Tile};
 
 /// Writes the sums with their linear terms, and then the epilogue, if there is one, over what this thread wrote: in a loop, where the
 /// text of an epilogue for each sum would be slow to compile.
 pub(super) fn finish(tile: &Tile) -> String {
     let groups = tile.per_col / 4;
-    let split = if tile.full {
-        " + group.z * params.split_stride"
-    } else {
+    let split = if tile.task == Task::Plain {
         ""
+    } else {
+        " + group.z * params.split_stride"
     };
     let mut text = format!("    let out_start = params.out_start{split};\n");
+    if tile.task == Task::Gram {
+        return text + &sums(tile);
+    }
     for j in 0..groups {
         _ = write!(
             text,
@@ -44,7 +47,7 @@ pub(super) fn finish(tile: &Tile) -> String {
         }
         text += "    }\n    }\n";
     }
-    if !tile.full {
+    if tile.task == Task::Plain {
         return text + "}\n";
     }
     let pick = |name: &str, number: &str, count: usize| {
@@ -66,4 +69,21 @@ pub(super) fn finish(tile: &Tile) -> String {
         pick("col", "j", groups),
     );
     text
+}
+
+/// Writes the sums as they are, in whole vectors.
+fn sums(tile: &Tile) -> String {
+    let mut text = String::new();
+    for i in 0..tile.per_row {
+        for j in 0..tile.per_col / 4 {
+            _ = writeln!(
+                text,
+                "    {{\n    let row = first_a + 4u * a_at{} + {}u;\n    let col = first_b + 4u * b_at{j};\n    \
+                 if row < params.n_rows && col < params.n_cols {{ out[out_start + row * params.out_ld + col / 4u] = sum{i}_{j}; }}\n    }}",
+                i / 4,
+                i % 4
+            );
+        }
+    }
+    text + "}\n"
 }

@@ -23,8 +23,18 @@ pub(crate) struct Tile {
     /// Whether the products of a slab are written out, what the next step multiplies being read before this step's products: on an
     /// NVIDIA H200 worth a quarter of the speed, and on a software driver seconds of compiling.
     pub(crate) unrolled: bool,
-    /// Whether it may split `k` and has epilogues: together worth a twentieth of the speed of the largest tile.
-    pub(crate) full: bool,
+    pub(crate) task: Task,
+}
+
+/// What a tile is for.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Task {
+    /// Products and their linear terms.
+    Plain,
+    /// The same, split along `k` and with epilogues: together worth a twentieth of the speed of the largest tile.
+    Full,
+    /// The upper half of `a' a`, split along `k`.
+    Gram,
 }
 
 const LARGE: Tile = Tile {
@@ -34,7 +44,7 @@ const LARGE: Tile = Tile {
     per_row: 16,
     per_col: 8,
     unrolled: true,
-    full: true,
+    task: Task::Full,
 };
 const SMALL: Tile = Tile {
     rows: 64,
@@ -43,14 +53,30 @@ const SMALL: Tile = Tile {
     per_row: 8,
     per_col: 4,
     unrolled: true,
-    full: true,
+    task: Task::Full,
 };
 /// The tiles, the largest first; the last one for drivers that compile slowly.
 pub(crate) const TILES: [Tile; 4] = [
-    Tile { full: false, ..LARGE },
+    Tile {
+        task: Task::Plain,
+        ..LARGE
+    },
     LARGE,
     SMALL,
     Tile {
+        unrolled: false,
+        ..SMALL
+    },
+];
+
+/// The tiles of `gram`: the largest, and the one for drivers that compile slowly.
+pub(crate) const GRAM_TILES: [Tile; 2] = [
+    Tile {
+        task: Task::Gram,
+        ..LARGE
+    },
+    Tile {
+        task: Task::Gram,
         unrolled: false,
         ..SMALL
     },
@@ -70,12 +96,13 @@ impl Tile {
     }
 
     pub(crate) fn name(&self, form: &str) -> String {
-        let kind = match (self.full, self.unrolled) {
-            (false, _) => "_plain",
-            (true, true) => "",
-            (true, false) => "_rolled",
-        };
-        format!("matmul_{}x{}{kind}_{form}", self.rows, self.cols)
+        let Self { rows, cols, .. } = self;
+        match (self.task, self.unrolled) {
+            (Task::Gram, _) => format!("gram_{rows}x{cols}"),
+            (Task::Plain, _) => format!("matmul_{rows}x{cols}_plain_{form}"),
+            (Task::Full, true) => format!("matmul_{rows}x{cols}_{form}"),
+            (Task::Full, false) => format!("matmul_{rows}x{cols}_rolled_{form}"),
+        }
     }
 
     /// Blocks of four by four in a slab of a side.
@@ -118,15 +145,44 @@ pub(crate) fn source(tile: &Tile, a_along_k: bool, b_along_k: bool) -> String {
     let (a_blocks, b_blocks) = (tile.blocks(&a), tile.blocks(&b));
     assert_eq!(a_blocks, b_blocks, "half of the threads bring a, half bring b");
     assert_eq!(a_blocks + b_blocks, tile.threads(), "a block for each thread");
-    let mut text = head(tile, &a, &b);
+    let mut text = if tile.task == Task::Gram {
+        gram_head(tile)
+    } else {
+        head(tile, &a, &b)
+    };
     text += &start(tile, &a, &b);
     text += &slab::pass(tile, &a, &b);
     text += &finish::finish(tile);
     text
 }
 
-fn head(tile: &Tile, a: &Side, b: &Side) -> String {
+fn slabs(tile: &Tile) -> String {
     let Tile { rows, cols, depth, .. } = tile;
+    format!(
+        "var<workgroup> a_slab: array<vec4<f32>, {}>;\nvar<workgroup> b_slab: array<vec4<f32>, {}>;\n",
+        2 * depth * rows / 4,
+        2 * depth * cols / 4,
+    )
+}
+
+fn gram_head(tile: &Tile) -> String {
+    let Tile { rows, cols, .. } = tile;
+    format!(
+        "// out = a' a, one tile of {rows} x {cols} on or above the diagonal a workgroup (group x: rows of tiles, one after the other); see build/tiles.\n\
+         // a and b are the same rows of vectors of four; n_rows and n_cols, whole vectors, are its columns. Starts and strides count vectors.\n\
+         // A split (group z) sums k_per_split of the rows, and writes split_stride further on.\n\
+         struct Params {{\n    n_rows: u32,\n    n_cols: u32,\n    k_len: u32,\n    k_per_split: u32,\n    a_start: u32,\n    a_ld: u32,\n    \
+         b_start: u32,\n    b_ld: u32,\n    out_start: u32,\n    out_ld: u32,\n    split_stride: u32,\n    n_tiles: u32,\n}}\n\
+         @group(0) @binding(0) var<uniform> params: Params;\n\
+         @group(0) @binding(1) var<storage, read> a: array<vec4<f32>>;\n\
+         @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;\n\
+         @group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>;\n{}",
+        slabs(tile)
+    )
+}
+
+fn head(tile: &Tile, a: &Side, b: &Side) -> String {
+    let Tile { rows, cols, .. } = tile;
     let lies = |side: &Side| {
         if side.along_k {
             "k along a row"
@@ -147,13 +203,10 @@ fn head(tile: &Tile, a: &Side, b: &Side) -> String {
          @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;\n\
          @group(0) @binding(3) var<storage, read> bias: array<f32>;\n\
          @group(0) @binding(4) var<storage, read> row_terms: array<f32>;\n\
-         @group(0) @binding(5) var<storage, read_write> out: array<vec4<f32>>;\n\
-         var<workgroup> a_slab: array<vec4<f32>, {}>;\n\
-         var<workgroup> b_slab: array<vec4<f32>, {}>;\n",
+         @group(0) @binding(5) var<storage, read_write> out: array<vec4<f32>>;\n{}",
         lies(a),
         lies(b),
-        2 * depth * rows / 4,
-        2 * depth * cols / 4,
+        slabs(tile),
     )
 }
 
@@ -168,18 +221,24 @@ fn start(tile: &Tile, a: &Side, b: &Side) -> String {
         tile.threads(),
         "waves cover the tile"
     );
-    let (first_k, end_k) = if tile.full {
+    let (first_k, end_k) = if tile.task == Task::Plain {
+        ("0u", "params.k_len")
+    } else {
         (
             "group.z * params.k_per_split",
             "min(first_k + params.k_per_split, params.k_len)",
         )
+    };
+    let place = if tile.task == Task::Gram {
+        "    var tile_row = 0u;\n    var tile_col = group.x;\n    while tile_col >= params.n_tiles - tile_row {\n        \
+         tile_col -= params.n_tiles - tile_row;\n        tile_row += 1u;\n    }\n    tile_col += tile_row;\n"
     } else {
-        ("0u", "params.k_len")
+        "    let tile_row = group.y;\n    let tile_col = group.x;\n"
     };
     let mut text = format!(
         "@compute @workgroup_size({})\n\
-         fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {{\n    \
-         let first_a = group.y * {}u;\n    let first_b = group.x * {}u;\n    \
+         fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {{\n{place}    \
+         let first_a = tile_row * {}u;\n    let first_b = tile_col * {}u;\n    \
          let first_k = {first_k};\n    \
          let end_k = {end_k};\n    \
          let last_k = end_k - 1u;\n    \

@@ -4,6 +4,7 @@ pub mod column_stats;
 mod column_stats_merge;
 pub mod float_probe;
 pub mod gram;
+mod gram_centre;
 mod gram_merge;
 pub mod linear_map;
 pub mod matmul;

@@ -1,4 +1,4 @@
-//! The second step of `gram`: the parts become one matrix of wide sums.
+//! The last step of `gram`: the parts become one matrix of wide sums.
 
 use crate::Result;
 use crate::device::{Array, Pair};
@@ -6,15 +6,12 @@ use crate::engine::Gpu;
 
 include!(concat!(env!("OUT_DIR"), "/gram_merge.rs"));
 
-pub(super) use Params as Plan;
+pub(super) use Params as Parts;
 
-/// Vectors of four that a task of `gram` makes.
-const VECTORS_PER_TASK: u32 = 16;
-/// Tasks that a workgroup merges.
-const TASKS: u32 = KERNEL.workgroup[0];
-
-pub(super) fn record(gpu: &Gpu<'_>, params: Plan, partials: &Array<f32>, products: &Array<Pair>) -> Result<()> {
-    let groups = [params.tasks.div_ceil(TASKS), VECTORS_PER_TASK, params.n_pairs];
+/// Adds up the parts, the products of the first `x_cols` columns with all.
+pub(super) fn record(gpu: &Gpu<'_>, params: Parts, partials: &Array<f32>, products: &Array<Pair>) -> Result<()> {
+    let groups = [params.vectors.div_ceil(KERNEL.workgroup[0]), params.x_cols, 1];
+    let bytes = 16 * u64::from(params.n_parts) * u64::from(params.part_stride);
     gpu.dispatch(
         &Bindings {
             params,
@@ -22,6 +19,6 @@ pub(super) fn record(gpu: &Gpu<'_>, params: Plan, partials: &Array<f32>, product
             products,
         },
         groups,
-        partials.bytes(),
+        bytes,
     )
 }
