@@ -4,8 +4,11 @@ use std::sync::OnceLock;
 
 use metalml::Error;
 use metalml::device::{Device, Kind, Options, Request};
-use metalml::kernels::{FAMILIES, float_probe};
-use metalml::testing::{AnyCase, On};
+use metalml::engine::{Frame, Gpu, Native};
+use metalml::kernels::gram::Framed;
+use metalml::kernels::matmul::{Operand, Terms};
+use metalml::kernels::{Engine, FAMILIES, float_probe};
+use metalml::testing::{AnyCase, On, resident, uniform};
 
 /// GPU tests run on whatever `METALML_DEVICE` names, else on the first adapter; a machine with none fails them.
 fn device(options: Options) -> Device {
@@ -89,6 +92,45 @@ fn gpu_blocks_of_rows_make_the_same_answers() {
             }
         }
         assert!(ran >= least, "only {ran} cases fit bindings of {max_binding} bytes");
+    }
+}
+
+/// Statistics and products of a matrix that was made on the engine: nobody wrote the padding of its rows.
+fn of_a_made_matrix<E: Engine>(engine: &E) -> Vec<f64> {
+    const ROWS: usize = 300;
+    const COLS: usize = 5;
+    let [a, empty] = resident(engine, [&uniform(ROWS * COLS, 1), &[]], ROWS, [COLS, 0]).expect("there is room");
+    let identity: Vec<f64> = (0..COLS * COLS)
+        .map(|at| f64::from(u8::from(at % (COLS + 1) == 0)))
+        .collect();
+    let [identity] = resident(engine, [&identity], COLS, [COLS]).expect("there is room");
+    let mut made = engine.create(ROWS, COLS).expect("there is room");
+    engine
+        .matmul(
+            Operand::Plain(&a),
+            Operand::Plain(&identity),
+            &Terms::default(),
+            &mut E::write(&mut made),
+        )
+        .expect("it runs");
+    let frame = |n_cols| Frame {
+        shift: vec![0.125; n_cols],
+        unit: vec![1.0; n_cols],
+    };
+    let sums = engine.column_stats(&made, None, &frame(COLS)).expect("it runs");
+    let products = engine
+        .gram(Framed(&made, &frame(COLS)), Framed(&empty, &frame(0)), None)
+        .expect("it runs");
+    engine.fetch([&sums.sums, &products]).expect("they come back").concat()
+}
+
+#[test]
+fn gpu_padding_is_no_value() {
+    let expected = of_a_made_matrix(&Native::<f64>::new());
+    let found = of_a_made_matrix(&Gpu::for_testing(shared()));
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
     }
 }
 

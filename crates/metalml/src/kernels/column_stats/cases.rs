@@ -10,8 +10,18 @@ struct ColumnStatsCase {
     n_rows: usize,
     n_cols: usize,
     weighted: bool,
-    nan: bool,
+    odd: Odd,
     offset: f64,
+}
+
+/// What else there is among the values.
+#[derive(Clone, Copy, PartialEq)]
+enum Odd {
+    No,
+    /// NaN at every seventh place and in a whole column.
+    Nan,
+    /// A value far off here and there, and a NaN.
+    Few,
 }
 
 impl ColumnStatsCase {
@@ -26,7 +36,18 @@ impl ColumnStatsCase {
                 f64::from((*value * *value * *value) as f32)
             };
         }
-        if self.nan {
+        if self.odd == Odd::Few {
+            values
+                .iter_mut()
+                .step_by(997)
+                .for_each(|value| *value = f64::from((*value + 1024.0) as f32));
+            values
+                .iter_mut()
+                .skip(5)
+                .step_by(1009)
+                .for_each(|value| *value = f64::NAN);
+        }
+        if self.odd == Odd::Nan {
             values.iter_mut().step_by(7).for_each(|value| *value = f64::NAN);
             let column = values.iter_mut().skip(1).step_by(self.n_cols);
             column.for_each(|value| *value = f64::NAN);
@@ -40,7 +61,8 @@ impl ColumnStatsCase {
 
     fn frame(&self) -> Frame {
         Frame {
-            shift: vec![self.offset + 0.25; self.n_cols],
+            // Twice this is half a sixteenth away from the sixteenths that the GPU takes.
+            shift: vec![self.offset + 17.0 / 64.0; self.n_cols],
             unit: vec![2.0; self.n_cols],
         }
     }
@@ -52,13 +74,17 @@ impl Case for ColumnStatsCase {
             n_rows,
             n_cols,
             weighted,
-            nan,
+            odd,
             offset,
         } = self;
         format!(
             "column_stats/{n_rows}x{n_cols}{}{}+{offset:e}",
             if *weighted { "w" } else { "" },
-            if *nan { "n" } else { "" }
+            match odd {
+                Odd::No => "",
+                Odd::Nan => "n",
+                Odd::Few => "o",
+            }
         )
     }
     fn expected(&self) -> Expected {
@@ -107,24 +133,29 @@ impl Case for ColumnStatsCase {
 }
 
 pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
-    let case = |n_rows, n_cols, weighted, nan, offset| {
+    let case = |n_rows, n_cols, weighted, odd, offset| {
         Box::new(ColumnStatsCase {
             n_rows,
             n_cols,
             weighted,
-            nan,
+            odd,
             offset,
         }) as Box<dyn AnyCase>
     };
     vec![
-        case(1, 1, false, false, 0.0),
-        case(7, 3, false, false, 0.0),
-        case(63, 31, true, false, 0.0),
-        case(64, 32, false, true, 0.0),
-        case(65, 33, true, true, 0.0),
-        case(1025, 5, false, false, 1e5),
-        case(2048, 32, false, false, 0.0),
-        case(4099, 17, true, true, 1e5),
-        case(20_001, 3, true, false, 1e3),
+        case(1, 1, false, Odd::No, 0.0),
+        case(7, 3, false, Odd::No, 0.0),
+        case(63, 31, true, Odd::No, 0.0),
+        case(64, 32, false, Odd::Nan, 0.0),
+        case(65, 33, true, Odd::Nan, 0.0),
+        case(1025, 5, false, Odd::No, 1e5),
+        case(2048, 32, false, Odd::No, 0.0),
+        case(4099, 17, true, Odd::Nan, 1e5),
+        case(5003, 1, false, Odd::No, 0.0),
+        case(9001, 2, false, Odd::No, 1e3),
+        case(6007, 3, false, Odd::Few, 0.0),
+        case(2500, 270, false, Odd::No, 0.0),
+        case(3001, 30, false, Odd::Few, 0.0),
+        case(20_001, 3, true, Odd::No, 1e3),
     ]
 }

@@ -58,9 +58,13 @@ impl ColumnStats for Gpu<'_> {
         let vectors = copies * ld / 4;
         let across = vectors.div_ceil(vectors.div_ceil(MOST_ACROSS).max(1)).max(1);
         let wide_rows = |block| x.rows_of(block).len().div_ceil(copies);
+        // Each block fills the device; all their parts fit in one array.
         let fitting = self.limits().max_binding as usize / (32 * copies * n_cols.max(1));
-        let most_splits = fitting.saturating_sub(x.n_blocks()).clamp(1, MOST_SPLITS);
-        let rows_per_split = LEAST_ROWS.max(x.n_rows().div_ceil(copies).div_ceil(most_splits));
+        let most_splits = (fitting / x.n_blocks().max(1))
+            .min(self.limits().max_groups as usize)
+            .clamp(1, MOST_SPLITS);
+        let block_rows = x.rows_per_block.min(x.n_rows()).div_ceil(copies);
+        let rows_per_split = LEAST_ROWS.max(block_rows.div_ceil(most_splits));
         let n_parts = copies
             * (0..x.n_blocks())
                 .map(|block| wide_rows(block).div_ceil(rows_per_split))

@@ -106,8 +106,9 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         case(17, 9, 3, false),
         case(333, 33, 2, true),
         case(2049, 32, 1, false),
-        case(100_000, 3, 1, false),
+        case(120_000, 3, 1, false),
         case(130, 127, 1, false),
+        case(300, 100, 2, true),
         case(65, 130, 5, true),
         case(40, 257, 131, false),
     ]

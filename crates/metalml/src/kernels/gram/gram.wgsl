@@ -90,6 +90,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         // What is left of the task counts from the diagonal.
         c = c - h + r;
     }
+    // Every other row backwards: where one ends and the next begins, neighbours still read the same vectors or the next.
+    if r % 2u == 1u {
+        c = h - 1u + r - c;
+    }
     let start = group.x * params.rows_per_split;
     let end = min(start + params.rows_per_split, params.n_rows);
     let depth = DEPTH * params.lanes;
