@@ -121,17 +121,14 @@ impl ColumnStats for Gpu<'_> {
             first_part += splits * copies;
         }
         let (sums, range) = (self.alloc(4 * n_cols)?, self.alloc(2 * n_cols)?);
-        column_stats_merge::record(
-            self,
-            n_parts,
-            n_cols,
-            &parts,
-            &part_range,
-            &frame,
-            8 * vectors,
-            &sums,
-            &range,
-        )?;
+        let parts = column_stats_merge::Parts {
+            count: n_parts,
+            sums: &parts,
+            range: &part_range,
+            frame: &frame,
+            offset_start: 8 * vectors,
+        };
+        column_stats_merge::record(self, n_cols, &parts, &sums, &range)?;
         Ok(Sums { sums, range })
     }
 }
