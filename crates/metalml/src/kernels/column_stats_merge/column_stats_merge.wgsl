@@ -1,7 +1,8 @@
 //! use two_float
 // Merges the parts of column_stats: totals, then mean of d = Σ w d / Σ w + offset and M2 = Σ w d² - (Σ w d)² / Σ w, all as (hi, lo) pairs.
 // One workgroup makes COLS columns. A thread adds up one of the four sums of a column over every LANES-th part; a tree adds these in fixed order.
-// parts: [part][weight, first, second, count][n_cols]; part_range: [part][least, greatest][n_cols]; offset: [hi, lo][n_cols], after `offset_start`;
+// A column of equal values has no scatter at all, whatever rounding says.
+// parts: [part][weight, first, second, count][n_cols]; part_range: [part][least, greatest][n_cols]; frame: [shift, unit][offset_start / 2], [offset hi, lo][n_cols];
 // sums: [weight, mean of d, M2, count][n_cols]; range: [least, greatest][n_cols].
 
 struct Params {
@@ -69,13 +70,19 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
         let first = totals[at + COLS];
         var mean = vec2(0.0);
         var place = vec2(0.0);
+        var scatter = vec2(0.0);
         if weight.x != 0.0 {
             mean = divide_pairs(first, weight);
+            scatter = add_pair(totals[at + 2u * COLS], -multiply_pairs(first, mean));
+            if extremes[at] == -extremes[at + COLS] {
+                mean = two_sum(extremes[at] * frame[params.offset_start / 2u + col], -frame[col]);
+                scatter = vec2(0.0);
+            }
             place = add_pair(mean, vec2(frame[params.offset_start + col], frame[params.offset_start + n_cols + col]));
         }
         sums[col] = weight;
         sums[n_cols + col] = place;
-        sums[2u * n_cols + col] = add_pair(totals[at + 2u * COLS], -multiply_pairs(first, mean));
+        sums[2u * n_cols + col] = scatter;
         sums[3u * n_cols + col] = totals[at + 3u * COLS];
         range[col] = extremes[at];
         range[n_cols + col] = -extremes[at + COLS];

@@ -104,7 +104,9 @@ impl<'a> Gpu<'a> {
     fn by_panel(&self, panel: &Panel, of: &gram_centre::Rows<'_, 'a>, products: &Array<Pair>) -> Result<()> {
         let (x, y) = (of.x, of.y);
         let block_rows = x.rows_per_block.min(x.n_rows());
-        let fitting = MOST_BYTES.min(self.limits().max_binding as usize) / (16 * panel.part() * panel.lanes);
+        let fitting = MOST_BYTES.min(self.limits().max_binding as usize) / (16 * panel.part());
+        let lanes = panel.lanes.min(fitting).max(1);
+        let fitting = fitting / lanes;
         let splits = GROUPS
             .min(self.limits().max_groups as usize)
             .min(fitting)
@@ -113,7 +115,7 @@ impl<'a> Gpu<'a> {
         let rows_per_split = block_rows.div_ceil(splits).max(1);
         // All that the first block, the longest, leaves.
         let n_parts = block_rows.div_ceil(rows_per_split);
-        let partials = self.alloc(n_parts * panel.lanes * panel.part() * 4)?;
+        let partials = self.alloc(n_parts * lanes * panel.part() * 4)?;
         for block in 0..x.n_blocks() {
             let (x_block, n_rows) = (self.block(x, block)?, x.rows_of(block).len());
             let params = Params {
@@ -123,10 +125,10 @@ impl<'a> Gpu<'a> {
                 y_cols: y.n_cols() as u32,
                 y_ld: y.ld as u32,
                 rows_per_split: rows_per_split as u32,
-                rows_per_flush: (ROWS_PER_FLUSH * panel.lanes) as u32,
+                rows_per_flush: (ROWS_PER_FLUSH * lanes) as u32,
                 vectors: panel.vectors as u32,
                 tasks: panel.tasks as u32,
-                lanes: panel.lanes as u32,
+                lanes: lanes as u32,
                 add: (block > 0).into(),
                 weighted: of.weights.is_some().into(),
                 zero: 0,
@@ -149,7 +151,7 @@ impl<'a> Gpu<'a> {
             y_cols: y.n_cols() as u32,
             vectors: panel.vectors as u32,
             n_parts: n_parts as u32,
-            part_stride: (panel.lanes * panel.part()) as u32,
+            part_stride: (lanes * panel.part()) as u32,
             to_lo: (panel.part() / 2) as u32,
             accumulate: 0,
             zero: 0,
