@@ -10,6 +10,10 @@ pub mod matmul;
 mod matmul_merge;
 mod matmul_softmax;
 mod matmul_transpose;
+pub mod nearest;
+mod nearest_exact;
+mod nearest_few;
+mod nearest_norms;
 pub mod scale_shift;
 
 use crate::engine::{Gpu, Native, OnHost, Storage};
@@ -25,6 +29,7 @@ pub trait Engine:
     + gram::Gram
     + linear_map::LinearMap
     + matmul::Matmul
+    + nearest::Nearest
     + scale_shift::ScaleShift
 {}
 impl Engine for Gpu<'_> {}
@@ -42,10 +47,11 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 5] = [
+pub const FAMILIES: [&Family; 6] = [
     &column_stats::FAMILY,
     &gram::FAMILY,
     &linear_map::FAMILY,
     &matmul::FAMILY,
+    &nearest::FAMILY,
     &scale_shift::FAMILY,
 ];
