@@ -232,3 +232,38 @@ fn some_rows<T: Real, const ROWS: usize>(
     }
     sums
 }
+
+/// Sums become distances.
+pub(crate) fn finish<T: Real>(metric: Metric, sums: &[T], out: &mut [T]) {
+    match metric {
+        Metric::SquaredEuclidean | Metric::Manhattan | Metric::Chebyshev => out.copy_from_slice(sums),
+        Metric::Minkowski(_) => {
+            for (out, &sum) in out.iter_mut().zip(sums) {
+                *out = T::from_f64(metric.distance_of(sum.into()));
+            }
+        }
+        Metric::Euclidean => vectorized(
+            #[inline(always)]
+            || {
+                for (out, &sum) in out.iter_mut().zip(sums) {
+                    *out = T::from_f64(sum.into().sqrt());
+                }
+            },
+        ),
+        Metric::Cosine => vectorized(
+            #[inline(always)]
+            || {
+                let half = T::from_f64(0.5);
+                for (out, &sum) in out.iter_mut().zip(sums) {
+                    *out = sum * half;
+                }
+            },
+        ),
+    }
+}
+
+/// Panels that are passed at once by a block of rows: they stay in the second cache.
+pub(crate) fn panels_at_once<T>(depth: usize) -> usize {
+    const BYTES: usize = 128 << 10;
+    (BYTES / (depth.max(1) * LANES * size_of::<T>())).clamp(1, 64)
+}

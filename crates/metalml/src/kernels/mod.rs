@@ -14,6 +14,7 @@ pub mod nearest;
 mod nearest_exact;
 mod nearest_few;
 mod nearest_norms;
+pub mod pairwise_distance;
 pub mod scale_shift;
 
 use crate::engine::{Gpu, Native, OnHost, Storage};
@@ -30,6 +31,7 @@ pub trait Engine:
     + linear_map::LinearMap
     + matmul::Matmul
     + nearest::Nearest
+    + pairwise_distance::PairwiseDistance
     + scale_shift::ScaleShift
 {}
 impl Engine for Gpu<'_> {}
@@ -47,11 +49,12 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 6] = [
+pub const FAMILIES: [&Family; 7] = [
     &column_stats::FAMILY,
     &gram::FAMILY,
     &linear_map::FAMILY,
     &matmul::FAMILY,
     &nearest::FAMILY,
+    &pairwise_distance::FAMILY,
     &scale_shift::FAMILY,
 ];

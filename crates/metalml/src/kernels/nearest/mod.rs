@@ -89,7 +89,7 @@ fn estimate<'a, 's>(gpu: &Gpu<'a>, [x, y]: [&GpuMatrix<'a>; 2], shift: &'s Array
         let (array, centres) = (gpu.block(x, x_block)?, gpu.block(y, y_block)?);
         let (rows, y_rows) = (x.rows_of(x_block), y.rows_of(y_block));
         let row_cost = (4 * x.ld) as u64 + (x.n_cols() * y_rows.len()) as u64 / PRODUCTS_PER_BYTE;
-        for piece in gpu.row_pieces(&KERNEL, rows.len(), TILE, row_cost) {
+        for piece in gpu.row_pieces(&KERNEL, rows.len(), TILE, row_cost, usize::MAX) {
             let params = Params {
                 n_rows: piece.len() as u32,
                 n_cols: x.n_cols() as u32,
