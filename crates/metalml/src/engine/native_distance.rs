@@ -23,7 +23,10 @@ pub(crate) struct Side<T> {
     pub(crate) depth: usize,
 }
 
-/// Which side of a pair: a row of zeros has a mark of its own on each, see `Side::of`.
+/// What a row of zeros has in a column of its own under the cosine: sums with it, far above 4, become 2.
+const MARK: f64 = 64.0;
+
+/// Which side of a pair: a row of zeros has its mark in another column on each.
 #[derive(Clone, Copy)]
 pub(crate) enum Which {
     /// The rows in registers.
@@ -33,8 +36,7 @@ pub(crate) enum Which {
 }
 
 impl<T: Real> Side<T> {
-    /// Some rows of `x`. For the cosine they get length 1 and two more columns, where a row of zeros has a 1: so half the squared
-    /// distance is 1 for it, whatever the other row.
+    /// Some rows of `x`. For the cosine they get length 1, and two more columns for marks.
     pub(crate) fn of(metric: Metric, x: &MatrixView<'_, T>, rows: Range<usize>, which: Which) -> Self {
         let (width, mut scratch) = (x.n_cols(), Vec::new());
         let rows = x.rows(rows);
@@ -51,7 +53,7 @@ impl<T: Real> Side<T> {
             let length = square.sqrt();
             let scaled = |&value: &T| T::from_f64(if length == 0.0 { 0.0 } else { value.into() / length });
             values.extend(row.iter().map(scaled));
-            let mark = T::from_f64(f64::from(u8::from(length == 0.0)));
+            let mark = T::from_f64(if length == 0.0 { MARK } else { 0.0 });
             values.extend(match which {
                 Which::Left => [mark, T::default()],
                 Which::Right => [T::default(), mark],
@@ -168,6 +170,10 @@ pub(crate) fn sums<T: Real>(metric: Metric, x: &Side<T>, y: &Panels<T>, panels: 
             };
             walk(x, values, out, term);
         }
+    }
+    if metric == Metric::Cosine {
+        let (mark, two) = (T::from_f64(MARK), T::from_f64(2.0));
+        out.iter_mut().filter(|sum| **sum > mark).for_each(|sum| *sum = two);
     }
 }
 

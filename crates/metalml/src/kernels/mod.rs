@@ -14,6 +14,8 @@ pub mod nearest;
 mod nearest_exact;
 mod nearest_few;
 mod nearest_norms;
+pub mod neighbours;
+mod neighbours_merge;
 pub mod pairwise_distance;
 pub mod scale_shift;
 
@@ -31,6 +33,7 @@ pub trait Engine:
     + linear_map::LinearMap
     + matmul::Matmul
     + nearest::Nearest
+    + neighbours::Neighbours
     + pairwise_distance::PairwiseDistance
     + scale_shift::ScaleShift
 {}
@@ -49,12 +52,13 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 7] = [
+pub const FAMILIES: [&Family; 8] = [
     &column_stats::FAMILY,
     &gram::FAMILY,
     &linear_map::FAMILY,
     &matmul::FAMILY,
     &nearest::FAMILY,
+    &neighbours::FAMILY,
     &pairwise_distance::FAMILY,
     &scale_shift::FAMILY,
 ];

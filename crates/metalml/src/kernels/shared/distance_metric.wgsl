@@ -1,13 +1,14 @@
 // What a pair of values adds to a distance, by the number that `Metric` has, for `distance_tile`; and what a sum becomes.
 // A kernel declares x, y and, in params, n_rows and n_refs, x_ld and y_ld, y_start, n_cols, metric and power.
-// The cosine distance is half the squared distance of rows of length 1. A row of zeros is as far from all as an orthogonal one: it has
-// a 1 in a column of its own, as all rows of the other side seem to have for its sake.
+// The cosine distance is half the squared distance of rows of length 1. A row of zeros has a large value in a column of its own: all
+// sums with it, which are far above 4, become 2.
 
 const EUCLIDEAN: u32 = 1u;
 const MANHATTAN: u32 = 2u;
 const CHEBYSHEV: u32 = 3u;
 const MINKOWSKI: u32 = 4u;
 const COSINE: u32 = 5u;
+const MARK: f32 = 64.0;
 
 var<private> x_scale: f32;
 var<private> y_scale: f32;
@@ -21,14 +22,14 @@ fn x_at(row: u32, k: u32) -> f32 {
     if k < params.n_cols {
         return x[(params.x_start + min(row, params.n_rows - 1u)) * params.x_ld + k] * x_scale;
     }
-    return select(0.0, 1.0, k == params.n_cols && params.metric == COSINE && x_scale == 0.0);
+    return select(0.0, MARK, k == params.n_cols && params.metric == COSINE && x_scale == 0.0);
 }
 
 fn y_at(row: u32, k: u32) -> f32 {
     if k < params.n_cols {
         return y[(params.y_start + min(row, params.n_refs - 1u)) * params.y_ld + k] * y_scale;
     }
-    return select(0.0, 1.0, k == params.n_cols + 1u && params.metric == COSINE && y_scale == 0.0);
+    return select(0.0, MARK, k == params.n_cols + 1u && params.metric == COSINE && y_scale == 0.0);
 }
 
 fn scale_of(square: f32) -> f32 {
@@ -52,7 +53,30 @@ fn distance_sums(first_x: u32, first_y: u32, thread: u32) -> Sums {
         x_scale = scale_of(of_x);
         y_scale = scale_of(of_y);
     }
-    return tile_sums(first_x, first_y, distance_depth(), thread);
+    var sums = tile_sums(first_x, first_y, distance_depth(), thread);
+    if params.metric == COSINE {
+        sums.a0 = without_marks(sums.a0);
+        sums.b0 = without_marks(sums.b0);
+        sums.a1 = without_marks(sums.a1);
+        sums.b1 = without_marks(sums.b1);
+        sums.a2 = without_marks(sums.a2);
+        sums.b2 = without_marks(sums.b2);
+        sums.a3 = without_marks(sums.a3);
+        sums.b3 = without_marks(sums.b3);
+        sums.a4 = without_marks(sums.a4);
+        sums.b4 = without_marks(sums.b4);
+        sums.a5 = without_marks(sums.a5);
+        sums.b5 = without_marks(sums.b5);
+        sums.a6 = without_marks(sums.a6);
+        sums.b6 = without_marks(sums.b6);
+        sums.a7 = without_marks(sums.a7);
+        sums.b7 = without_marks(sums.b7);
+    }
+    return sums;
+}
+
+fn without_marks(sums: vec4<f32>) -> vec4<f32> {
+    return select(sums, vec4(2.0), sums > vec4(MARK));
 }
 
 fn powers(value: vec4<f32>) -> vec4<f32> {
