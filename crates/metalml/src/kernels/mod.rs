@@ -17,6 +17,7 @@ mod nearest_norms;
 pub mod neighbours;
 mod neighbours_merge;
 pub mod pairwise_distance;
+pub mod radius;
 pub mod scale_shift;
 
 use crate::engine::{Gpu, Native, OnHost, Storage};
@@ -35,6 +36,7 @@ pub trait Engine:
     + nearest::Nearest
     + neighbours::Neighbours
     + pairwise_distance::PairwiseDistance
+    + radius::Radius
     + scale_shift::ScaleShift
 {}
 impl Engine for Gpu<'_> {}
@@ -52,7 +54,7 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 8] = [
+pub const FAMILIES: [&Family; 9] = [
     &column_stats::FAMILY,
     &gram::FAMILY,
     &linear_map::FAMILY,
@@ -60,5 +62,6 @@ pub const FAMILIES: [&Family; 8] = [
     &nearest::FAMILY,
     &neighbours::FAMILY,
     &pairwise_distance::FAMILY,
+    &radius::FAMILY,
     &scale_shift::FAMILY,
 ];
