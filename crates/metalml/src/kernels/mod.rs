@@ -5,6 +5,8 @@ mod column_stats_merge;
 pub mod float_probe;
 pub mod gram;
 mod gram_merge;
+pub mod kernel_sums;
+mod kernel_sums_merge;
 pub mod linear_map;
 pub mod matmul;
 mod matmul_merge;
@@ -31,6 +33,7 @@ pub trait Engine:
     Storage
     + column_stats::ColumnStats
     + gram::Gram
+    + kernel_sums::KernelSums
     + linear_map::LinearMap
     + matmul::Matmul
     + nearest::Nearest
@@ -54,9 +57,10 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 9] = [
+pub const FAMILIES: [&Family; 10] = [
     &column_stats::FAMILY,
     &gram::FAMILY,
+    &kernel_sums::FAMILY,
     &linear_map::FAMILY,
     &matmul::FAMILY,
     &nearest::FAMILY,
