@@ -7,6 +7,7 @@ mod gpu_stream;
 mod metric;
 mod native;
 pub(crate) mod native_distance;
+pub(crate) mod native_estimate;
 pub(crate) mod native_product;
 pub(crate) mod native_rows;
 pub(crate) mod native_stream;

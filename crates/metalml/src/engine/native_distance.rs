@@ -133,7 +133,7 @@ pub(crate) fn sums<T: Real>(metric: Metric, x: &Side<T>, y: &Panels<T>, panels: 
                         out,
                         #[inline(always)]
                         |sum: T, a: T, b: T| (a - b).fused(a - b, sum),
-                    )
+                    );
                 },
             );
         }
@@ -145,8 +145,8 @@ pub(crate) fn sums<T: Real>(metric: Metric, x: &Side<T>, y: &Panels<T>, panels: 
                     values,
                     out,
                     #[inline(always)]
-                    |sum: T, a: T, b: T| sum + (a - b).greater(b - a),
-                )
+                    |sum: T, a: T, b: T| sum + larger(a - b, b - a),
+                );
             },
         ),
         Metric::Chebyshev => vectorized(
@@ -158,7 +158,7 @@ pub(crate) fn sums<T: Real>(metric: Metric, x: &Side<T>, y: &Panels<T>, panels: 
                     out,
                     #[inline(always)]
                     |sum: T, a: T, b: T| larger(sum, larger(a - b, b - a)),
-                )
+                );
             },
         ),
         Metric::Minkowski(power) => {

@@ -17,6 +17,7 @@ mod nearest_exact;
 mod nearest_few;
 mod nearest_norms;
 pub mod neighbours;
+mod neighbours_estimate;
 mod neighbours_merge;
 pub mod pairwise_distance;
 pub mod radius;

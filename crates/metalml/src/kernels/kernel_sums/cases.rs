@@ -118,6 +118,8 @@ impl Case for KernelSumsCase {
 }
 
 pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
+    use KernelShape::{Cosine, Epanechnikov, Exponential, Gaussian, Linear, Tophat};
+    use Metric::{Chebyshev, Euclidean, Manhattan, Minkowski, SquaredEuclidean};
     let case = |[n_rows, n_refs, n_cols]: [usize; 3], shape, bandwidth, metric, log, weighted, offset| {
         Box::new(KernelSumsCase {
             n_rows,
@@ -134,8 +136,6 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
             coarse: bandwidth < 0.5,
         }) as Box<dyn AnyCase>
     };
-    use KernelShape::{Cosine, Epanechnikov, Exponential, Gaussian, Linear, Tophat};
-    use Metric::{Chebyshev, Euclidean, Manhattan, Minkowski, SquaredEuclidean};
     vec![
         case([1, 1, 1], Gaussian, 1.0, Euclidean, true, false, 0.0),
         case([127, 129, 3], Gaussian, 8.0, Euclidean, true, true, 1e5),

@@ -111,17 +111,17 @@ fn take(sum: &KernelSum, mass: Mass, sums: &mut [f64], weights: &[f64]) -> Mass 
     match sum.shape {
         KernelShape::Gaussian if sum.metric == Metric::Euclidean => {
             let factor = -0.5 * inverse * inverse;
-            sums.iter_mut().for_each(|sum| *sum *= factor);
+            each(sums, |sum| sum * factor);
             return add_powers(sum.log, mass, sums, weights);
         }
         KernelShape::Gaussian => {
             in_bandwidths(sum.metric, inverse, sums);
-            sums.iter_mut().for_each(|u| *u *= -0.5 * *u);
+            each(sums, |u| -0.5 * u * u);
             return add_powers(sum.log, mass, sums, weights);
         }
         KernelShape::Exponential => {
             in_bandwidths(sum.metric, inverse, sums);
-            sums.iter_mut().for_each(|u| *u = -*u);
+            each(sums, |u| -u);
             return add_powers(sum.log, mass, sums, weights);
         }
         _ => {}
@@ -134,11 +134,10 @@ fn take(sum: &KernelSum, mass: Mass, sums: &mut [f64], weights: &[f64]) -> Mass 
         in_bandwidths(sum.metric, inverse, sums);
         match sum.shape {
             KernelShape::Tophat => sums.fill(1.0),
-            KernelShape::Epanechnikov => sums.iter_mut().for_each(|u| *u = (1.0 - *u) * (1.0 + *u)),
-            KernelShape::Linear => sums.iter_mut().for_each(|u| *u = 1.0 - *u),
+            KernelShape::Epanechnikov => each(sums, |u| (1.0 - u) * (1.0 + u)),
+            KernelShape::Linear => each(sums, |u| 1.0 - u),
             _ if within.iter().any(|&weight| weight != 0.0) => {
-                sums.iter_mut()
-                    .for_each(|u| *u = (std::f64::consts::FRAC_PI_2 * (1.0 - *u)).sin().max(0.0));
+                each(sums, |u| (std::f64::consts::FRAC_PI_2 * (1.0 - u)).sin().max(0.0));
             }
             _ => {}
         }
@@ -157,15 +156,21 @@ fn take(sum: &KernelSum, mass: Mass, sums: &mut [f64], weights: &[f64]) -> Mass 
 }
 
 #[inline(always)]
+fn each(values: &mut [f64], map: impl Fn(f64) -> f64) {
+    for value in values {
+        *value = map(*value);
+    }
+}
+
+#[inline(always)]
 fn in_bandwidths(metric: Metric, inverse: f64, sums: &mut [f64]) {
     match metric {
         Metric::SquaredEuclidean | Metric::Manhattan | Metric::Chebyshev => {
-            sums.iter_mut().for_each(|sum| *sum *= inverse);
+            each(sums, |sum| sum * inverse);
         }
-        Metric::Euclidean => sums.iter_mut().for_each(|sum| *sum = sum.sqrt() * inverse),
+        Metric::Euclidean => each(sums, |sum| sum.sqrt() * inverse),
         Metric::Minkowski(_) | Metric::Cosine => {
-            sums.iter_mut()
-                .for_each(|sum| *sum = metric.distance_of(*sum) * inverse);
+            each(sums, |sum| metric.distance_of(sum) * inverse);
         }
     }
 }

@@ -34,7 +34,8 @@ pub struct Found<E: Storage> {
 
 /// Nearest rows.
 pub trait Nearest: Storage {
-    /// The nearest of the k rows of `centres` to each of the n rows of `x`, both finite and d wide; k and d are at least 1.
+    /// The nearest of the k rows of `centres` to each of the n rows of `x`, both d wide; k and d are at
+    /// least 1. Values must be finite, and squares of their distances in the range of the element type.
     ///
     /// `shift`, of d values, is a point near the centres, such as their mean: the nearer, the fewer rows are looked at twice; answers do not
     /// depend on it. Costs 2 n k d operations. Estimates by `|c|² - 2 x·c` as in Lloyd's algorithm (1982, "Least squares quantization in
@@ -96,8 +97,9 @@ fn estimate<'a, 's>(gpu: &Gpu<'a>, [x, y]: [&GpuMatrix<'a>; 2], shift: &'s Array
                 x_ld: x.ld as u32,
                 y_ld: y.ld as u32,
                 x_start: piece.start as u32,
+                y_start: 0,
                 first_row: (rows.start + piece.start) as u32,
-                n_centres: y_rows.len() as u32,
+                n_refs: y_rows.len() as u32,
                 first_centre: y_rows.start as u32,
             };
             let bindings = Bindings {

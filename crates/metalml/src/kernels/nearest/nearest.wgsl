@@ -1,4 +1,5 @@
 //! use distance_tile
+//! use distance_product
 // For each row of x, the row of y for which |y|² - 2 x·y is least, both less the shift: an estimate of the nearest centre, with its value
 // and that of the second best. One workgroup makes TILE rows, and walks over all centres of a block; what earlier blocks gave is taken
 // up if `first_centre` is not 0. Every order is fixed.
@@ -9,8 +10,9 @@ struct Params {
     x_ld: u32,
     y_ld: u32,
     x_start: u32,
+    y_start: u32,
     first_row: u32,
-    n_centres: u32,
+    n_refs: u32,
     first_centre: u32,
 }
 
@@ -32,49 +34,10 @@ struct Least {
 
 var<workgroup> indices: array<u32, THREADS>;
 
-fn x_at(row: u32, k: u32) -> f32 {
-    if k >= params.n_cols {
-        return 0.0;
-    }
-    return x[(params.x_start + min(row, params.n_rows - 1u)) * params.x_ld + k] - shift[k];
-}
-
-fn y_at(row: u32, k: u32) -> f32 {
-    if k >= params.n_cols {
-        return 0.0;
-    }
-    return y[min(row, params.n_centres - 1u) * params.y_ld + k] - shift[k];
-}
-
-fn add_slab(sums: ptr<function, Sums>, place: vec2<u32>) {
-        for (var k = 0u; k < DEPTH; k += 1u) {
-            let x0 = slabs[k * SLAB_ROW + place.x];
-            let x1 = slabs[k * SLAB_ROW + SIDE + place.x];
-            let y0 = slabs[(DEPTH + k) * SLAB_ROW + place.y];
-            let y1 = slabs[(DEPTH + k) * SLAB_ROW + SIDE + place.y];
-            (*sums).a0 = (*sums).a0 + x0.x * y0;
-            (*sums).b0 = (*sums).b0 + x0.x * y1;
-            (*sums).a1 = (*sums).a1 + x0.y * y0;
-            (*sums).b1 = (*sums).b1 + x0.y * y1;
-            (*sums).a2 = (*sums).a2 + x0.z * y0;
-            (*sums).b2 = (*sums).b2 + x0.z * y1;
-            (*sums).a3 = (*sums).a3 + x0.w * y0;
-            (*sums).b3 = (*sums).b3 + x0.w * y1;
-            (*sums).a4 = (*sums).a4 + x1.x * y0;
-            (*sums).b4 = (*sums).b4 + x1.x * y1;
-            (*sums).a5 = (*sums).a5 + x1.y * y0;
-            (*sums).b5 = (*sums).b5 + x1.y * y1;
-            (*sums).a6 = (*sums).a6 + x1.z * y0;
-            (*sums).b6 = (*sums).b6 + x1.z * y1;
-            (*sums).a7 = (*sums).a7 + x1.w * y0;
-            (*sums).b7 = (*sums).b7 + x1.w * y1;
-        }
-}
-
 fn norms_from(first: u32) -> vec4<f32> {
     var found = vec4(LARGEST);
     for (var lane = 0u; lane < 4u; lane += 1u) {
-        if first + lane < params.n_centres {
+        if first + lane < params.n_refs {
             found[lane] = norms[params.first_centre + first + lane];
         }
     }
@@ -145,7 +108,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var least5 = Least(LARGEST, LARGEST, 0u);
     var least6 = Least(LARGEST, LARGEST, 0u);
     var least7 = Least(LARGEST, LARGEST, 0u);
-    for (var first = 0u; first < params.n_centres; first += TILE) {
+    for (var first = 0u; first < params.n_refs; first += TILE) {
         var sums = tile_sums(group.x * TILE, first, params.n_cols, thread);
         let norms_a = norms_from(first + 4u * place.y);
         let norms_b = norms_from(first + HALF + 4u * place.y);

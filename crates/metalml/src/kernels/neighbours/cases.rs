@@ -71,7 +71,9 @@ impl Case for NeighboursCase {
         let [x, y] = self.data();
         let [x] = resident(engine, [&x], self.n_rows, [self.n_cols])?;
         let [y] = resident(engine, [&y], self.n_refs, [self.n_cols])?;
-        let found = engine.neighbours(&x, &y, self.k, self.metric)?;
+        // Near, yet not too near: the answers must be right all the same.
+        let shift = vec![self.offset + 0.125; self.n_cols];
+        let found = engine.neighbours(&x, &y, self.k, self.metric, &shift)?;
         let ([indices], [distances]) = (engine.fetch([&found.indices])?, engine.fetch([&found.distances])?);
         Ok([indices, distances].concat())
     }
@@ -104,6 +106,8 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         case(5, [3, 5, 2], Metric::Manhattan, 1e5, true),
         case(5, [127, 129, 7], Metric::Euclidean, 1e5, false),
         case(10, [129, 640, 9], Metric::SquaredEuclidean, 1e5, false),
+        case(10, [97, 1100, 17], Metric::Euclidean, 1e5, true),
+        case(3, [40, 600, 33], Metric::SquaredEuclidean, 1e5, false),
         case(33, [40, 384, 3], Metric::Chebyshev, 1e4, true),
         case(128, [20, 385, 4], Metric::Manhattan, 0.0, true),
         case(7, [30, 260, 5], Metric::Minkowski(3.0), 0.0, false),
