@@ -107,6 +107,36 @@ impl<T: Real> Shifted<T> {
         T::from_f64(exact + 2.0 * T::EPSILON * exact.abs())
     }
 
+    /// As `estimates`, but what lies within `reach` of a row is its direct sum, and what does not is infinite.
+    pub(crate) fn sums_within(&self, y: &Self, some: Range<usize>, reach: T, out: &mut [T]) {
+        self.estimates(y, some.clone(), out);
+        let far = T::from_f64(f64::INFINITY);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (row, out) in out.chunks_exact_mut(some.len()).enumerate() {
+                    let threshold = self.threshold(self.square(row), reach.into());
+                    for (at, chunk) in out.chunks_mut(LANES).enumerate() {
+                        let near = chunk
+                            .iter()
+                            .fold(0_u32, |near, &value| near + u32::from(value <= threshold));
+                        if near == 0 {
+                            chunk.fill(far);
+                            continue;
+                        }
+                        for (lane, value) in chunk.iter_mut().enumerate() {
+                            *value = if *value <= threshold {
+                                self.distance(row, y, some.start + at * LANES + lane)
+                            } else {
+                                far
+                            };
+                        }
+                    }
+                }
+            },
+        );
+    }
+
     /// The direct sum for a row of `self` and one of `y`.
     #[inline(always)]
     pub(crate) fn distance(&self, row: usize, y: &Self, other: usize) -> T {
@@ -125,6 +155,20 @@ impl<T: Real> Shifted<T> {
         }
         lanes.into_iter().fold(rest, |sum, lane| sum + lane)
     }
+}
+
+/// The mean of the columns of some rows, spread evenly: a shift near all.
+pub(crate) fn near_rows<T: Real>(x: &MatrixView<'_, T>) -> Vec<f64> {
+    const SAMPLE: usize = 256;
+    let (step, mut scratch) = (x.n_rows().div_ceil(SAMPLE).max(1), Vec::new());
+    let mut mean = vec![0.0; x.n_cols()];
+    for (count, row) in (0..x.n_rows()).step_by(step).enumerate() {
+        for (mean, &value) in mean.iter_mut().zip(x.rows(row..row + 1).packed(&mut scratch)) {
+            let value: f64 = value.into();
+            *mean += (value - *mean) / (count + 1) as f64;
+        }
+    }
+    mean
 }
 
 #[inline(always)]

@@ -11,7 +11,7 @@ use crate::engine::native_estimate::{FEW_COLS, Shifted};
 use crate::engine::native_rows::part;
 use crate::engine::{Metric, Real};
 use crate::matrix::MatrixView;
-use crate::threads::{map_tasks, vectorized};
+use crate::threads::{for_each_chunk, vectorized};
 
 /// Elements of the products of a block: they stay in the second cache.
 const BLOCK: usize = 32 << 10;
@@ -21,40 +21,49 @@ const BLOCK_ROWS: std::ops::RangeInclusive<usize> = 8..=256;
 pub(super) fn nearest<T: Real>(x: MatrixView<'_, T>, centres: MatrixView<'_, T>, shift: &[f64]) -> (Vec<u32>, Vec<T>) {
     let (n, k, d) = (x.n_rows(), centres.n_rows(), x.n_cols());
     let block_rows = (BLOCK / k).clamp(*BLOCK_ROWS.start(), *BLOCK_ROWS.end());
-    let n_tasks = n.div_ceil(block_rows);
-    let parts = if d <= FEW_COLS {
-        let panels = Panels::of(Metric::SquaredEuclidean, &centres);
-        map_tasks(n_tasks, n * k * d, |task| {
-            directly(&x, &panels, part(task, block_rows, n))
-        })
+    let (mut labels, mut distances) = (vec![0; n], vec![T::default(); n]);
+    let mut blocks: Vec<_> = labels
+        .chunks_mut(block_rows)
+        .zip(distances.chunks_mut(block_rows))
+        .collect();
+    let work = n * d * k.div_ceil(8);
+    if d <= FEW_COLS {
+        let side = Side::of(Metric::SquaredEuclidean, &centres, 0..k, Which::Left);
+        for_each_chunk(&mut blocks, 1, work, |task, block| {
+            directly(&x.rows(part(task, block_rows, n)), &side, &mut block[0]);
+        });
     } else {
         let all = Shifted::of(&centres, shift);
-        map_tasks(n_tasks, n * k * d, |task| {
-            by_estimates(&Shifted::of(&x.rows(part(task, block_rows, n)), shift), &all)
-        })
-    };
-    parts.into_iter().flatten().unzip()
+        for_each_chunk(&mut blocks, 1, work, |task, block| {
+            let rows = Shifted::of(&x.rows(part(task, block_rows, n)), shift);
+            by_estimates(&rows, &all, &mut block[0]);
+        });
+    }
+    (labels, distances)
 }
 
-/// The least of each row of direct sums.
-fn directly<T: Real>(x: &MatrixView<'_, T>, panels: &Panels<T>, rows: std::ops::Range<usize>) -> Vec<(u32, T)> {
-    let side = Side::of(Metric::SquaredEuclidean, x, rows, Which::Left);
+/// The labels and distances of some rows, to write.
+type Block<'b, T> = (&'b mut [u32], &'b mut [T]);
+
+/// The rows side by side, and one centre after the other.
+fn directly<T: Real>(x: &MatrixView<'_, T>, centres: &Side<T>, (labels, distances): &mut Block<'_, T>) {
+    let panels = Panels::of(Metric::SquaredEuclidean, x);
     let width = panels.len() * LANES;
-    let mut all = vec![T::default(); side.n_rows() * width];
-    sums(Metric::SquaredEuclidean, &side, panels, 0..panels.len(), &mut all);
+    let mut all = vec![T::default(); centres.n_rows() * width];
+    sums(Metric::SquaredEuclidean, centres, &panels, 0..panels.len(), &mut all);
+    distances.copy_from_slice(&all[..distances.len()]);
     vectorized(
         #[inline(always)]
         || {
-            all.chunks_exact(width)
-                .map(|row| {
-                    let row = &row[..panels.n_rows()];
-                    let value = least(row);
-                    let label = row.iter().position(|&other| other == value).unwrap_or(0);
-                    (label as u32, value)
-                })
-                .collect()
+            for (label, sums) in all.chunks_exact(width).enumerate().skip(1) {
+                for ((best, distance), &sum) in labels.iter_mut().zip(distances.iter_mut()).zip(sums) {
+                    let nearer = sum < *distance;
+                    *best = if nearer { label as u32 } else { *best };
+                    *distance = if nearer { sum } else { *distance };
+                }
+            }
         },
-    )
+    );
 }
 
 /// The least of some values: side by side, as vectors are compared.
@@ -73,23 +82,18 @@ fn least<T: Real>(values: &[T]) -> T {
 }
 
 /// Estimates of all centres for a block of rows; a row takes the least of the direct sums of those that rounding leaves a chance.
-fn by_estimates<T: Real>(x: &Shifted<T>, centres: &Shifted<T>) -> Vec<(u32, T)> {
+fn by_estimates<T: Real>(x: &Shifted<T>, centres: &Shifted<T>, (labels, distances): &mut Block<'_, T>) {
     let k = centres.n_rows();
     let mut estimates = vec![T::default(); x.n_rows() * k];
     x.estimates(centres, 0..k, &mut estimates);
     vectorized(
         #[inline(always)]
         || {
-            estimates
-                .chunks_exact(k)
-                .enumerate()
-                .map(
-                    #[inline(always)]
-                    |(row, estimates)| settle(x, row, centres, estimates),
-                )
-                .collect()
+            for (row, estimates) in estimates.chunks_exact(k).enumerate() {
+                (labels[row], distances[row]) = settle(x, row, centres, estimates);
+            }
         },
-    )
+    );
 }
 
 #[inline(always)]

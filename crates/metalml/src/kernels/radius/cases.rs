@@ -112,6 +112,8 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         case(0.0625, [128, 128, 3], Metric::Chebyshev, 1e4, true),
         case(0.125, [129, 300, 4], Metric::Manhattan, 1e5, true),
         case(0.004_882_812_5, [40, 257, 9], Metric::SquaredEuclidean, 0.0, true),
+        case(1.25, [60, 530, 18], Metric::Euclidean, 1e5, true),
+        case(0.15625, [30, 530, 25], Metric::Euclidean, 1e4, true),
         case(15.3, [33, 70, 8], Metric::Minkowski(3.0), 0.0, false),
         case(0.9, [50, 131, 12], Metric::Cosine, 0.0, false),
         case(1e30, [5, 150, 7], Metric::Euclidean, 0.0, false),

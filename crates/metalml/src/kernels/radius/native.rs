@@ -6,26 +6,27 @@
 )]
 
 use crate::engine::native_distance::{LANES, Panels, Side, Which, finish, panels_at_once, sums};
+use crate::engine::native_estimate::{FEW_COLS, Shifted, near_rows};
 use crate::engine::native_rows::part;
 use crate::engine::{Metric, Real};
 use crate::matrix::MatrixView;
 use crate::threads::{map_tasks, vectorized};
 
 /// Rows of a block.
-const BLOCK_ROWS: usize = 48;
+const BLOCK_ROWS: usize = 96;
+/// References whose distances are estimated at once.
+const REFS_AT_ONCE: usize = 512;
 
 /// How many rows of `y` are within the limit of each row of `x`.
 pub(super) fn counts<T: Real>(x: &MatrixView<'_, T>, y: &MatrixView<'_, T>, limit: T, metric: Metric) -> Vec<u32> {
-    let count = |counts: &mut [u32], row: usize, sums: &[T], _: usize| {
-        counts[row] += sums.iter().fold(0, |count, &sum| count + u32::from(sum <= limit));
-    };
     let parts = passes(
         x,
         y,
+        limit,
         metric,
         |n_rows| vec![0; n_rows],
-        |counts, row, sums, first| {
-            count(counts, row, sums, first);
+        |counts: &mut Vec<u32>, row, sums, _| {
+            counts[row] += sums.iter().fold(0, |count, &sum| count + u32::from(sum <= limit));
         },
     );
     parts.concat()
@@ -41,6 +42,7 @@ pub(super) fn lists<T: Real>(
     let parts = passes(
         x,
         y,
+        limit,
         metric,
         |n_rows| vec![(Vec::new(), Vec::new()); n_rows],
         |lists, row, sums, first| {
@@ -66,19 +68,47 @@ pub(super) fn lists<T: Real>(
     (indices, distances)
 }
 
-/// A state for each block of rows of `x`, which `take` is given with all sums of the block: for a row of it, those of the rows of `y` from
-/// `first` on, ascending.
+/// A state for each block of rows of `x`, which `take` is given with all sums of the block that may be within the limit: for a row of it,
+/// those of the rows of `y` from `first` on, ascending.
 #[inline(always)]
 fn passes<T: Real, S: Send>(
     x: &MatrixView<'_, T>,
     y: &MatrixView<'_, T>,
+    limit: T,
     metric: Metric,
     new: impl Fn(usize) -> S + Sync,
     take: impl Fn(&mut S, usize, &[T], usize) + Sync,
 ) -> Vec<S> {
-    let (n, m) = (x.n_rows(), y.n_rows());
+    let (n, m, d) = (x.n_rows(), y.n_rows(), x.n_cols());
+    let give = |state: &mut S, sums: &[T], width: usize, first: usize| {
+        vectorized(
+            #[inline(always)]
+            || {
+                for (row, sums) in sums.chunks_exact(width).enumerate() {
+                    take(state, row, &sums[..width.min(m - first)], first);
+                }
+            },
+        );
+    };
+    if matches!(metric, Metric::Euclidean | Metric::SquaredEuclidean) && d > FEW_COLS {
+        let shift = near_rows(y);
+        let refs = Shifted::of(y, &shift);
+        return map_tasks(n.div_ceil(BLOCK_ROWS), n * m * d, |task| {
+            let rows = Shifted::of(&x.rows(part(task, BLOCK_ROWS, n)), &shift);
+            let mut scratch = vec![T::default(); rows.n_rows() * REFS_AT_ONCE.min(m)];
+            let mut state = new(rows.n_rows());
+            for first in (0..m).step_by(REFS_AT_ONCE) {
+                let some = first..(first + REFS_AT_ONCE).min(m);
+                let width = some.len();
+                let scratch = &mut scratch[..rows.n_rows() * width];
+                rows.sums_within(&refs, some, limit, scratch);
+                give(&mut state, scratch, width, first);
+            }
+            state
+        });
+    }
     let panels = Panels::of(metric, y);
-    map_tasks(n.div_ceil(BLOCK_ROWS), n * m * x.n_cols(), |task| {
+    map_tasks(n.div_ceil(BLOCK_ROWS), n * m * d, |task| {
         let side = Side::of(metric, x, part(task, BLOCK_ROWS, n), Which::Left);
         let at_once = panels_at_once::<T>(side.depth);
         let mut scratch = vec![T::default(); side.n_rows() * at_once * LANES];
@@ -86,17 +116,9 @@ fn passes<T: Real, S: Send>(
         for first in (0..panels.len()).step_by(at_once) {
             let some = first..(first + at_once).min(panels.len());
             let width = some.len() * LANES;
-            let there = width.min(m - first * LANES);
             let scratch = &mut scratch[..side.n_rows() * width];
             sums(metric, &side, &panels, some, scratch);
-            vectorized(
-                #[inline(always)]
-                || {
-                    for (row, sums) in scratch.chunks_exact(width).enumerate() {
-                        take(&mut state, row, &sums[..there], first * LANES);
-                    }
-                },
-            );
+            give(&mut state, scratch, width, first * LANES);
         }
         state
     })
