@@ -85,25 +85,33 @@ impl<T: Real> Panels<T> {
     /// All rows of `y`.
     pub(crate) fn of(metric: Metric, y: &MatrixView<'_, T>) -> Self {
         let n_rows = y.n_rows();
-        let parts = map_tasks(n_rows.div_ceil(PACK_ROWS), n_rows * y.n_cols(), |task| {
+        let mut parts = map_tasks(n_rows.div_ceil(PACK_ROWS), n_rows * y.n_cols(), |task| {
             let rows = task * PACK_ROWS..n_rows.min((task + 1) * PACK_ROWS);
             let side = Side::of(metric, y, rows, Which::Right);
             let depth = side.depth;
             let mut values = vec![T::default(); side.n_rows().next_multiple_of(LANES) * depth];
-            for (row, from) in side.values.chunks_exact(depth.max(1)).enumerate() {
-                let start = row / LANES * LANES * depth + row % LANES;
-                for (k, &value) in from.iter().enumerate() {
-                    values[start + k * LANES] = value;
+            let rows_together = side.values.chunks(LANES * depth.max(1));
+            for (panel, rows) in values.chunks_exact_mut(LANES * depth.max(1)).zip(rows_together) {
+                if let Some(rows) = rows.get(..LANES * depth) {
+                    vectorized(
+                        #[inline(always)]
+                        || turn(rows, depth, panel),
+                    );
+                } else {
+                    for (at, &value) in rows.iter().enumerate() {
+                        panel[at % depth * LANES + at / depth] = value;
+                    }
                 }
             }
             (values, depth)
         });
         let depth = parts.first().map_or(0, |&(_, depth)| depth);
-        Self {
-            values: parts.into_iter().flat_map(|(values, _)| values).collect(),
-            depth,
-            n_rows,
-        }
+        let values = if parts.len() == 1 {
+            parts.remove(0).0
+        } else {
+            parts.into_iter().map(|(values, _)| values).collect::<Vec<_>>().concat()
+        };
+        Self { values, depth, n_rows }
     }
 
     /// How many rows.
@@ -114,6 +122,17 @@ impl<T: Real> Panels<T> {
     /// How many panels.
     pub(crate) fn len(&self) -> usize {
         self.n_rows.div_ceil(LANES)
+    }
+}
+
+/// Rows become columns.
+#[inline(always)]
+fn turn<T: Real>(rows: &[T], depth: usize, panel: &mut [T]) {
+    let rows: [&[T]; LANES] = std::array::from_fn(|lane| &rows[lane * depth..][..depth]);
+    for (k, column) in panel.chunks_exact_mut(LANES).enumerate().take(depth) {
+        for lane in 0..LANES {
+            column[lane] = rows[lane][k];
+        }
     }
 }
 
@@ -211,7 +230,14 @@ fn walk_by<T: Real, const ROWS: usize>(x: &Side<T>, panels: &[T], out: &mut [T],
                 at += width;
             }
         }
-        for row in rows.remainder().chunks_exact(depth) {
+        let mut rest = rows.remainder().chunks_exact(2 * depth);
+        for rows in &mut rest {
+            for sums in some_rows::<T, 2>(rows, depth, panel, add) {
+                out[at..at + LANES].copy_from_slice(&sums);
+                at += width;
+            }
+        }
+        for row in rest.remainder().chunks_exact(depth) {
             let [sums] = some_rows::<T, 1>(row, depth, panel, add);
             out[at..at + LANES].copy_from_slice(&sums);
             at += width;

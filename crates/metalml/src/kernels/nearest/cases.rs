@@ -112,6 +112,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         case(128, 128, 32, 0.0, true),
         case(129, 129, 33, 1e4, true),
         case(300, 257, 65, 1e5, false),
+        case(900, 150, 40, 0.0, true),
         case(150, 1030, 7, 1e5, true),
         case(1, 3, 513, 1e5, false),
         case(700, 130, 2, 0.0, true),

@@ -15,7 +15,7 @@ use crate::threads::{for_each_chunk, vectorized};
 
 /// Elements of the products of a block: they stay in the second cache.
 const BLOCK: usize = 32 << 10;
-const BLOCK_ROWS: std::ops::RangeInclusive<usize> = 8..=256;
+const BLOCK_ROWS: std::ops::RangeInclusive<usize> = 16..=256;
 
 /// The labels and squared distances of all rows of `x`.
 pub(super) fn nearest<T: Real>(x: MatrixView<'_, T>, centres: MatrixView<'_, T>, shift: &[f64]) -> (Vec<u32>, Vec<T>) {
