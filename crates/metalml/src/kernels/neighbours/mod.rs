@@ -139,10 +139,10 @@ fn checked(x: &impl Shape, refs: &impl Shape, k: usize, shift: &[f64]) -> Result
     Ok(())
 }
 
-/// How the references of a block are split: how many splits, and how long each.
-fn split(n_rows: usize, n_refs: usize) -> (usize, usize) {
+/// How the references of a block are split, into no more than `most`: how many splits, and how long each.
+fn split(n_rows: usize, n_refs: usize, most: usize) -> (usize, usize) {
     let groups = n_rows.div_ceil(TILE).max(1);
-    let wanted = (ENOUGH_GROUPS / groups).min(n_refs / LEAST_SPLIT).max(1);
+    let wanted = (ENOUGH_GROUPS / groups).min(n_refs / LEAST_SPLIT).min(most).max(1);
     let len = n_refs.div_ceil(wanted).next_multiple_of(TILE);
     (n_refs.div_ceil(len), len)
 }
@@ -157,13 +157,13 @@ impl<'a> Neighbours for Gpu<'a> {
         shift: &[f64],
     ) -> Result<Neighbourhoods<Self>> {
         checked(x, refs, k, shift)?;
-        let n_splits = |block: usize| split(x.n_rows(), refs.rows_of(block).len()).0;
-        let all_splits = (0..refs.n_blocks()).map(n_splits).sum::<usize>();
-        let parts = self.alloc::<u32>(2 * all_splits * x.n_rows() * k)?;
         // Room for a tile more, and for some, so that lists are not sorted after every tile.
         let capacity = k + k / 2 + 64 + TILE;
         let tile_bytes = 2 * TILE * capacity * 8;
         let most_tiles = LIST_BYTES.min(self.limits().max_binding as usize) / tile_bytes;
+        let n_splits = |block: usize| split(x.n_rows(), refs.rows_of(block).len(), most_tiles).0;
+        let all_splits = (0..refs.n_blocks()).map(n_splits).sum::<usize>();
+        let parts = self.alloc::<u32>(2 * all_splits * x.n_rows() * k)?;
         let mut lists: Option<Array<u32>> = None;
         let euclidean = matches!(metric, Metric::Euclidean | Metric::SquaredEuclidean);
         let shift = (euclidean && x.n_cols() > FEW_COLS)
@@ -177,7 +177,7 @@ impl<'a> Neighbours for Gpu<'a> {
         let mut first_split = 0;
         for y_block in 0..refs.n_blocks() {
             let (y, y_rows) = (self.block(refs, y_block)?, refs.rows_of(y_block));
-            let (splits, refs_per_split) = split(x.n_rows(), y_rows.len());
+            let (splits, refs_per_split) = split(x.n_rows(), y_rows.len(), most_tiles);
             for x_block in 0..x.n_blocks() {
                 let (array, rows) = (self.block(x, x_block)?, x.rows_of(x_block));
                 let elements = metric.operations() / 2 * (x.n_cols() * y_rows.len()) as u64;
