@@ -9,11 +9,16 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use metalml::Result;
 use metalml::device::{Device, Options, Request};
-use metalml::engine::{Frame, Gpu, Storage};
+use metalml::engine::{Frame, Gpu, Metric, Storage};
 use metalml::kernels::FAMILIES;
 use metalml::kernels::column_stats::ColumnStats as _;
 use metalml::kernels::gram::{Framed, Gram as _};
+use metalml::kernels::kernel_sums::{KernelShape, KernelSum, KernelSums as _};
 use metalml::kernels::matmul::{Matmul as _, Operand, Terms};
+use metalml::kernels::nearest::Nearest as _;
+use metalml::kernels::neighbours::Neighbours as _;
+use metalml::kernels::pairwise_distance::PairwiseDistance as _;
+use metalml::kernels::radius::Radius as _;
 use metalml::testing::{On, uniform};
 
 /// Operations below which a case times its overhead.
@@ -143,6 +148,76 @@ fn products(criterion: &mut Criterion) {
     }
 }
 
+/// Distances between matrices that lie on the device: calls one after the other, waited for at the end.
+fn distances(criterion: &mut Criterion) {
+    let Some(device) = device() else { return };
+    let mut group = criterion.benchmark_group("distance");
+    let engine = Gpu::for_testing(&device);
+    let matrix = |n_rows: usize, n_cols: usize| {
+        let values: Vec<f32> = uniform(n_rows * n_cols, n_rows as u64)
+            .into_iter()
+            .map(|value| value as f32)
+            .collect();
+        let [matrix] = engine.resident([&values], n_rows, [n_cols]).expect("there is room");
+        matrix
+    };
+    let mut time = |name: &str, [n, m, d]: [usize; 3], call: &mut dyn FnMut()| {
+        let mut run = |times: u64| {
+            (0..times).for_each(|_| call());
+            engine
+                .fetch([&engine.upload(&[0.0_f32]).expect("there is room")])
+                .expect("it ran");
+        };
+        run(2);
+        group.throughput(Throughput::Elements((2 * n * m * d) as u64));
+        group.bench_function(BenchmarkId::new(name, format!("{n}x{d}to{m}")), |bencher| {
+            bencher.iter_custom(|times| {
+                let start = std::time::Instant::now();
+                run(times);
+                start.elapsed()
+            });
+        });
+    };
+    for [n, k, d] in [[1_000_000, 1024, 128], [1_000_000, 100, 100], [1_000_000, 8, 16]] {
+        let (x, centres, shift) = (matrix(n, d), matrix(k, d), vec![0.0; d]);
+        time("nearest", [n, k, d], &mut || {
+            drop(engine.nearest(&x, &centres, &shift).expect("it runs"));
+        });
+    }
+    for [n, m, d] in [[10_000, 100_000, 128], [10_000, 100_000, 8], [100, 1_000_000, 32]] {
+        let (x, refs, shift) = (matrix(n, d), matrix(m, d), vec![0.0; d]);
+        time("neighbours", [n, m, d], &mut || {
+            let found = engine.neighbours(&x, &refs, 10, Metric::Euclidean, &shift);
+            drop(found.expect("it runs"));
+        });
+        time("radius", [n, m, d], &mut || {
+            drop(
+                engine
+                    .radius_counts(&x, &refs, 0.5, Metric::Euclidean)
+                    .expect("it runs"),
+            );
+        });
+        let sum = KernelSum {
+            shape: KernelShape::Gaussian,
+            bandwidth: 0.5,
+            metric: Metric::Euclidean,
+            log: true,
+        };
+        time("kernel_sums", [n, m, d], &mut || {
+            drop(engine.kernel_sums(&x, &refs, None, &sum).expect("it runs"));
+        });
+    }
+    for [n, m, d] in [[10_000, 10_000, 64], [10_000, 10_000, 4]] {
+        let (x, y) = (matrix(n, d), matrix(m, d));
+        let mut out = engine.create(n, m).expect("there is room");
+        time("pairwise_distance", [n, m, d], &mut || {
+            engine
+                .pairwise_distance(&x, &y, Metric::Euclidean, &mut Gpu::write(&mut out))
+                .expect("it runs");
+        });
+    }
+}
+
 /// Passes over a matrix that lies on the device.
 fn passes(criterion: &mut Criterion) {
     let Some(device) = device() else { return };
@@ -207,6 +282,7 @@ fn main() {
     kernels(&mut criterion);
     upload(&mut criterion);
     products(&mut criterion);
+    distances(&mut criterion);
     passes(&mut criterion);
     criterion.final_summary();
 }

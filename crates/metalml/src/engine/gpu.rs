@@ -55,6 +55,23 @@ impl<'a> Gpu<'a> {
         self.device.pace.share(kernel)
     }
 
+    /// Rows cut at whole tiles so that a dispatch takes neither more workgroups nor more time than it may, nor more than `most` tiles;
+    /// `row_cost` is the bytes a row moves, or those that take as long as what it computes.
+    pub(crate) fn row_pieces(
+        &self,
+        kernel: &Kernel,
+        n_rows: usize,
+        tile: usize,
+        row_cost: u64,
+        most: usize,
+    ) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+        let in_time = (self.time_share(kernel) / row_cost.max(1)) as usize / tile;
+        let step = in_time.min(most).clamp(1, self.limits().max_groups as usize) * tile;
+        (0..n_rows)
+            .step_by(step)
+            .map(move |first| first..(first + step).min(n_rows))
+    }
+
     /// An array whose values nobody has written yet.
     pub(crate) fn alloc<T: Pod>(&self, len: usize) -> Result<Array<T>> {
         let memory = self.recording.borrow_mut().alloc((len * size_of::<T>()) as u64)?;

@@ -4,7 +4,10 @@ mod frame;
 mod gpu;
 mod gpu_matrix;
 mod gpu_stream;
+mod metric;
 mod native;
+pub(crate) mod native_distance;
+pub(crate) mod native_estimate;
 pub(crate) mod native_product;
 pub(crate) mod native_rows;
 pub(crate) mod native_stream;
@@ -16,6 +19,7 @@ pub use frame::Frame;
 pub(crate) use frame::{near, unit_of};
 pub use gpu::Gpu;
 pub use gpu_matrix::GpuMatrix;
+pub use metric::Metric;
 pub use native::{Native, NativeMatrix, OnHost};
 pub use real::Real;
 

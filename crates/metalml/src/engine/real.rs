@@ -40,6 +40,9 @@ pub trait Real:
     /// The greater of two; the other one if one is NaN.
     #[must_use]
     fn greater(self, other: Self) -> Self;
+    /// `self * factor + term`, rounded once: quick only where `vectorized` compiles it for a machine that has this.
+    #[must_use]
+    fn fused(self, factor: Self, term: Self) -> Self;
 }
 
 impl Real for f32 {
@@ -65,6 +68,10 @@ impl Real for f32 {
     fn greater(self, other: Self) -> Self {
         self.max(other)
     }
+    #[inline(always)]
+    fn fused(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
+    }
 }
 
 impl Real for f64 {
@@ -89,5 +96,9 @@ impl Real for f64 {
     #[inline(always)]
     fn greater(self, other: Self) -> Self {
         self.max(other)
+    }
+    #[inline(always)]
+    fn fused(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
     }
 }

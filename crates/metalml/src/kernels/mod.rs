@@ -6,11 +6,22 @@ pub mod float_probe;
 pub mod gram;
 mod gram_centre;
 mod gram_merge;
+pub mod kernel_sums;
+mod kernel_sums_merge;
 pub mod linear_map;
 pub mod matmul;
 mod matmul_merge;
 mod matmul_softmax;
 mod matmul_transpose;
+pub mod nearest;
+mod nearest_exact;
+mod nearest_few;
+mod nearest_norms;
+pub mod neighbours;
+mod neighbours_estimate;
+mod neighbours_merge;
+pub mod pairwise_distance;
+pub mod radius;
 pub mod scale_shift;
 
 use crate::engine::{Gpu, Native, OnHost, Storage};
@@ -24,8 +35,13 @@ pub trait Engine:
     Storage
     + column_stats::ColumnStats
     + gram::Gram
+    + kernel_sums::KernelSums
     + linear_map::LinearMap
     + matmul::Matmul
+    + nearest::Nearest
+    + neighbours::Neighbours
+    + pairwise_distance::PairwiseDistance
+    + radius::Radius
     + scale_shift::ScaleShift
 {}
 impl Engine for Gpu<'_> {}
@@ -43,10 +59,15 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 5] = [
+pub const FAMILIES: [&Family; 10] = [
     &column_stats::FAMILY,
     &gram::FAMILY,
+    &kernel_sums::FAMILY,
     &linear_map::FAMILY,
     &matmul::FAMILY,
+    &nearest::FAMILY,
+    &neighbours::FAMILY,
+    &pairwise_distance::FAMILY,
+    &radius::FAMILY,
     &scale_shift::FAMILY,
 ];
