@@ -63,6 +63,8 @@ fn main() {
     paths.extend(tiled_products(&out_dir));
     paths.extend(thin_products(&out_dir));
     paths.extend(tiled_grams(&out_dir));
+    paths.extend(tiled_least(&out_dir, "nearest"));
+    paths.extend(tiled_least(&out_dir, "neighbours"));
     let list = paths.join(", ");
     let all = format!(
         "/// Every kernel, the runtime's own included.\npub const KERNELS: [crate::device::Kernel; {}] = [{list}];\n",
@@ -92,7 +94,7 @@ fn tiled_products(out_dir: &Path) -> Vec<String> {
 
 /// The kernels of `tiles` that make the upper half of `a' a`: the fast one, and the one for drivers that compile slowly.
 fn tiled_grams(out_dir: &Path) -> Vec<String> {
-    let sources = tiles::GRAM_TILES.map(|tile| (tile.name(""), tiles::source(&tile, false, false)));
+    let sources = tiles::GRAM_TILES.map(|tile| (tile.name("gram"), tiles::source(&tile, false, false)));
     let rest = format!(
         "/// Rows, and columns, of each tile.\npub(crate) const SIDES: [u32; 2] = {:?};\n",
         tiles::GRAM_TILES.map(|tile| tile.rows as u32)
@@ -104,6 +106,19 @@ fn tiled_grams(out_dir: &Path) -> Vec<String> {
         sources.into(),
         &rest,
     )
+}
+
+/// The kernels of `tiles` that find the least estimates, for one of the operations that rest on them.
+fn tiled_least(out_dir: &Path, operation: &str) -> Vec<String> {
+    let sources = tiles::LEAST_TILES.map(|tile| (tile.name(operation), tiles::source(&tile, true, true)));
+    let rest = format!(
+        "/// Rows, and columns, of each tile.\npub(crate) const SIDES: [usize; 2] = {:?};\n\
+         /// Columns of a group of each tile.\npub(crate) const GROUPS: [usize; 2] = {:?};\n",
+        tiles::LEAST_TILES.map(|tile| tile.rows),
+        tiles::LEAST_TILES.map(|tile| tile.per_col)
+    );
+    let path = format!("crate::kernels::{operation}::tiled");
+    variants(out_dir, &format!("{operation}_tiled"), &path, sources.into(), &rest)
 }
 
 /// The kernels of `thin`: first those that stream rows, then those that stream columns.

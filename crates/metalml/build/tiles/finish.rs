@@ -7,6 +7,9 @@ use super::{Task, Tile};
 /// Writes the sums with their linear terms, and then the epilogue, if there is one, over what this thread wrote: in a loop, where the
 /// text of an epilogue for each sum would be slow to compile.
 pub(super) fn finish(tile: &Tile) -> String {
+    if tile.task == Task::Least {
+        return least(tile);
+    }
     let groups = tile.per_col / 4;
     let split = if tile.task == Task::Plain {
         ""
@@ -84,6 +87,34 @@ fn sums(tile: &Tile) -> String {
                 i % 4
             );
         }
+    }
+    text + "}\n"
+}
+
+/// Writes the least of each row's estimates.
+fn least(tile: &Tile) -> String {
+    let groups = tile.per_col / 4;
+    let mut text = String::from(
+        "    let group_of_rows = tile_col * 16u + wave % 2u * 8u + lane % 8u;\n    if group_of_rows >= params.out_ld { return; }\n",
+    );
+    for j in 0..groups {
+        _ = write!(
+            text,
+            "    var norm{j} = vec4(LARGEST);\n    for (var at = 0u; at < 4u; at += 1u) {{\n        let col = first_b + 4u * b_at{j} + at;\n        \
+             if col < params.n_cols {{ norm{j}[at] = norms[params.first_norm + col]; }}\n    }}\n"
+        );
+    }
+    for i in 0..tile.per_row {
+        _ = write!(
+            text,
+            "    {{\n    let row = first_a + 4u * a_at{} + {}u;\n    var few = norm0 - 2.0 * sum{i}_0;\n",
+            i / 4,
+            i % 4
+        );
+        for j in 1..groups {
+            _ = writeln!(text, "    few = min(few, norm{j} - 2.0 * sum{i}_{j});");
+        }
+        text += "    if row < params.n_rows { least[row * params.out_ld + group_of_rows] = min(min(few.x, few.y), min(few.z, few.w)); }\n    }\n";
     }
     text + "}\n"
 }

@@ -35,6 +35,8 @@ pub(crate) enum Task {
     Full,
     /// The upper half of `a' a`, split along `k`.
     Gram,
+    /// Of each row of `a` and each few rows of `b`, the least estimate of their squared distance.
+    Least,
 }
 
 const LARGE: Tile = Tile {
@@ -82,6 +84,19 @@ pub(crate) const GRAM_TILES: [Tile; 2] = [
     },
 ];
 
+/// The tiles of `nearest` and `neighbours`, likewise.
+pub(crate) const LEAST_TILES: [Tile; 2] = [
+    Tile {
+        task: Task::Least,
+        ..LARGE
+    },
+    Tile {
+        task: Task::Least,
+        unrolled: false,
+        ..SMALL
+    },
+];
+
 /// How the two operands lie: whether each has its `k` along its rows in memory (`true`), or from row to row.
 pub(crate) const FORMS: [(&str, bool, bool); 4] = [
     ("nn", true, false),
@@ -95,10 +110,11 @@ impl Tile {
         self.rows / self.per_row * (self.cols / self.per_col)
     }
 
+    /// The name of its kernel: by the form of the operands, or the operation that it is a part of.
     pub(crate) fn name(&self, form: &str) -> String {
         let Self { rows, cols, .. } = self;
         match (self.task, self.unrolled) {
-            (Task::Gram, _) => format!("gram_{rows}x{cols}"),
+            (Task::Gram | Task::Least, _) => format!("{form}_{rows}x{cols}"),
             (Task::Plain, _) => format!("matmul_{rows}x{cols}_plain_{form}"),
             (Task::Full, true) => format!("matmul_{rows}x{cols}_{form}"),
             (Task::Full, false) => format!("matmul_{rows}x{cols}_rolled_{form}"),
@@ -145,10 +161,10 @@ pub(crate) fn source(tile: &Tile, a_along_k: bool, b_along_k: bool) -> String {
     let (a_blocks, b_blocks) = (tile.blocks(&a), tile.blocks(&b));
     assert_eq!(a_blocks, b_blocks, "half of the threads bring a, half bring b");
     assert_eq!(a_blocks + b_blocks, tile.threads(), "a block for each thread");
-    let mut text = if tile.task == Task::Gram {
-        gram_head(tile)
-    } else {
-        head(tile, &a, &b)
+    let mut text = match tile.task {
+        Task::Gram => gram_head(tile),
+        Task::Least => least_head(tile),
+        Task::Plain | Task::Full => head(tile, &a, &b),
     };
     text += &start(tile, &a, &b);
     text += &slab::pass(tile, &a, &b);
@@ -177,6 +193,28 @@ fn gram_head(tile: &Tile) -> String {
          @group(0) @binding(1) var<storage, read> a: array<vec4<f32>>;\n\
          @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;\n\
          @group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>;\n{}",
+        slabs(tile)
+    )
+}
+
+fn least_head(tile: &Tile) -> String {
+    let Tile {
+        rows, cols, per_col, ..
+    } = tile;
+    format!(
+        "// least[row, group] = min over some columns of |b|² - 2 a·b, both less the shift: {per_col} rows of b a group, {} groups for each {cols}\n\
+         // rows; a tile of {rows} x {cols} a workgroup; see build/tiles, and `shared/least_groups` for which rows a group has.\n\
+         // Rows are vectors of four: their starts and strides count vectors. Rows of b past the last give the largest float.\n\
+         struct Params {{\n    n_rows: u32,\n    n_cols: u32,\n    k_len: u32,\n    a_start: u32,\n    a_ld: u32,\n    \
+         b_start: u32,\n    b_ld: u32,\n    first_norm: u32,\n    out_ld: u32,\n    rows_first: u32,\n}}\n\
+         const LARGEST: f32 = 3.4028234e38;\n\
+         @group(0) @binding(0) var<uniform> params: Params;\n\
+         @group(0) @binding(1) var<storage, read> a: array<vec4<f32>>;\n\
+         @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;\n\
+         @group(0) @binding(3) var<storage, read> shift: array<vec4<f32>>;\n\
+         @group(0) @binding(4) var<storage, read> norms: array<f32>;\n\
+         @group(0) @binding(5) var<storage, read_write> least: array<f32>;\n{}",
+        cols / per_col,
         slabs(tile)
     )
 }
@@ -221,7 +259,7 @@ fn start(tile: &Tile, a: &Side, b: &Side) -> String {
         tile.threads(),
         "waves cover the tile"
     );
-    let (first_k, end_k) = if tile.task == Task::Plain {
+    let (first_k, end_k) = if matches!(tile.task, Task::Plain | Task::Least) {
         ("0u", "params.k_len")
     } else {
         (
@@ -232,6 +270,10 @@ fn start(tile: &Tile, a: &Side, b: &Side) -> String {
     let place = if tile.task == Task::Gram {
         "    var tile_row = 0u;\n    var tile_col = group.x;\n    while tile_col >= params.n_tiles - tile_row {\n        \
          tile_col -= params.n_tiles - tile_row;\n        tile_row += 1u;\n    }\n    tile_col += tile_row;\n"
+    } else if tile.task == Task::Least {
+        // The side with fewer tiles goes first, so that what one of the other's tiles needs is read once.
+        "    let tile_row = select(group.y, group.x, params.rows_first != 0u);\n    \
+         let tile_col = select(group.x, group.y, params.rows_first != 0u);\n"
     } else {
         "    let tile_row = group.y;\n    let tile_col = group.x;\n"
     };

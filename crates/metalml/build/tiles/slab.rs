@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Side, Tile};
+use super::{Side, Task, Tile};
 
 const LANES: [char; 4] = ['x', 'y', 'z', 'w'];
 
@@ -102,7 +102,16 @@ fn stow(tile: &Tile, side: &Side, block: &str, half: &str, slab: &str) -> String
             "",
         ),
     };
-    let mut text = format!("{turned}        let k = {k};\n        if {slab} + {depth}u > end_k {{\n");
+    let shifted = if tile.task == Task::Least {
+        let quads = depth / 4;
+        format!(
+            "        let origin = shift[min({slab} / 4u + ({block}) % {quads}u, last_k / 4u)];\n        \
+             part = mat4x4<f32>(part[0] - origin, part[1] - origin, part[2] - origin, part[3] - origin);\n"
+        )
+    } else {
+        String::new()
+    };
+    let mut text = format!("{shifted}{turned}        let k = {k};\n        if {slab} + {depth}u > end_k {{\n");
     for i in 0..4 {
         _ = writeln!(
             text,

@@ -4,19 +4,26 @@ mod cases;
 mod native;
 mod reference;
 
-use super::{Family, nearest_exact, nearest_few, nearest_norms};
-use crate::device::Array;
+use super::{Family, nearest_exact, nearest_few, nearest_norms, nearest_pad};
+use std::ops::Range;
+
+use crate::device::{Array, Kind};
 use crate::engine::{Gpu, GpuMatrix, Native, OnHost, Shape, Storage};
 use crate::{Error, Result};
 
-include!(concat!(env!("OUT_DIR"), "/nearest.rs"));
+pub(in crate::kernels) mod tiled {
+    //! What the build made of `build/tiles` for this kernel.
+    include!(concat!(env!("OUT_DIR"), "/nearest_tiled.rs"));
+}
 
 /// The kernels of this operation.
 pub const FAMILY: Family = Family {
     name: "nearest",
     kernels: &[
-        KERNEL,
+        tiled::ALL[0],
+        tiled::ALL[1],
         nearest_norms::KERNEL,
+        nearest_pad::KERNEL,
         nearest_exact::KERNEL,
         nearest_few::KERNEL,
     ],
@@ -43,17 +50,29 @@ pub trait Nearest: Storage {
     fn nearest(&self, x: &Self::Matrix, centres: &Self::Matrix, shift: &[f64]) -> Result<Found<Self>>;
 }
 
-/// Estimates of the nearest centres: the best with its value, and that of the second best.
-pub(super) struct Estimates<'s> {
-    pub(super) shift: &'s Array<f32>,
-    pub(super) candidates: Array<u32>,
-    pub(super) least: Array<crate::device::Pair>,
+/// Some rows of a block, the centres of a block, and how the estimates of these are grouped.
+pub(super) struct Piece<'p> {
+    pub(super) x: &'p Array<f32>,
+    pub(super) x_ld: usize,
+    /// Of the block, the first of which is row `first_row` of the matrix.
+    pub(super) rows: Range<usize>,
+    pub(super) first_row: usize,
+    pub(super) y: &'p Array<f32>,
+    pub(super) y_ld: usize,
+    /// As they are numbered in the matrix.
+    pub(super) centres: Range<usize>,
+    pub(super) n_cols: usize,
+    pub(super) n_groups: usize,
+    pub(super) side: usize,
+    pub(super) per_group: usize,
 }
 
-/// Rows that a workgroup makes.
-const TILE: usize = 128;
+/// Groups of the columns of a tile.
+const GROUPS_PER_TILE: usize = 16;
+/// Bytes that estimates may take.
+const LEAST_BYTES: usize = 256 << 20;
 /// Products for which a submission counts on the time of a byte.
-const PRODUCTS_PER_BYTE: u64 = 8;
+const PRODUCTS_PER_BYTE: u64 = 10;
 
 fn checked(n_cols: [usize; 3], n_centres: usize) -> Result<()> {
     if n_centres == 0 || n_cols[0] == 0 || n_cols[1] != n_cols[0] || n_cols[2] != n_cols[0] {
@@ -71,51 +90,102 @@ impl Nearest for Gpu<'_> {
         if nearest_few::suits(centres) {
             nearest_few::record(self, [x, centres], &labels, &distances)?;
         } else {
-            let shift = self.upload_elem(shift)?;
-            let estimates = estimate(self, [x, centres], &shift)?;
-            nearest_exact::record(self, [x, centres], &estimates, &labels, &distances)?;
+            let found = Found { labels, distances };
+            by_tiles(self, [x, centres], shift, &found)?;
+            return Ok(found);
         }
         Ok(Found { labels, distances })
     }
 }
 
-fn estimate<'a, 's>(gpu: &Gpu<'a>, [x, y]: [&GpuMatrix<'a>; 2], shift: &'s Array<f32>) -> Result<Estimates<'s>> {
-    let norms = nearest_norms::record(gpu, y, shift)?;
-    let estimates = Estimates {
-        shift,
-        candidates: gpu.alloc(x.n_rows())?,
-        least: gpu.alloc(x.n_rows())?,
-    };
-    for (x_block, y_block) in (0..x.n_blocks()).flat_map(|at| (0..y.n_blocks()).map(move |of| (at, of))) {
-        let (array, centres) = (gpu.block(x, x_block)?, gpu.block(y, y_block)?);
-        let (rows, y_rows) = (x.rows_of(x_block), y.rows_of(y_block));
-        let row_cost = (4 * x.ld) as u64 + (x.n_cols() * y_rows.len()) as u64 / PRODUCTS_PER_BYTE;
-        for piece in gpu.row_pieces(&KERNEL, rows.len(), TILE, row_cost, usize::MAX) {
-            let params = Params {
-                n_rows: piece.len() as u32,
-                n_cols: x.n_cols() as u32,
-                x_ld: x.ld as u32,
-                y_ld: y.ld as u32,
-                x_start: piece.start as u32,
-                y_start: 0,
-                first_row: (rows.start + piece.start) as u32,
-                n_refs: y_rows.len() as u32,
-                first_centre: y_rows.start as u32,
-            };
-            let bindings = Bindings {
-                params,
-                x: array,
-                y: centres,
-                shift,
-                norms: &norms,
-                candidates: &estimates.candidates,
-                least: &estimates.least,
-            };
-            let groups = [piece.len().div_ceil(TILE) as u32, 1, 1];
-            gpu.dispatch(&bindings, groups, row_cost * piece.len() as u64)?;
+fn by_tiles<'a>(gpu: &Gpu<'a>, [x, y]: [&GpuMatrix<'a>; 2], shift: &[f64], to: &Found<Gpu<'a>>) -> Result<()> {
+    let mut origin = shift.to_vec();
+    origin.resize(shift.len().next_multiple_of(4), 0.0);
+    let shift = gpu.upload_elem(&origin)?;
+    let norms = nearest_norms::record(gpu, y, &shift)?;
+    let variant = usize::from(gpu.kind() == Kind::Software);
+    let (side, per_group) = (tiled::SIDES[variant], tiled::GROUPS[variant]);
+    let n_cols = x.n_cols();
+    for y_block in 0..y.n_blocks() {
+        let (centres, of_y) = (y.rows_of(y_block), gpu.block(y, y_block)?);
+        let y4 = by_four(gpu, y, of_y, 0..centres.len())?;
+        let tiles = centres.len().div_ceil(side);
+        let n_groups = GROUPS_PER_TILE * tiles;
+        let most = LEAST_BYTES.min(gpu.limits().max_binding as usize) / (4 * n_groups * side);
+        let row_cost = (4 * (x.ld + n_groups)) as u64 + (n_cols * tiles * side) as u64 / PRODUCTS_PER_BYTE;
+        for x_block in 0..x.n_blocks() {
+            let (rows, of_x) = (x.rows_of(x_block), gpu.block(x, x_block)?);
+            for part in gpu.row_pieces(&tiled::ALL[variant], rows.len(), side, row_cost, most) {
+                let x4 = by_four(gpu, x, of_x, part.clone())?;
+                let least = gpu.alloc(part.len() * n_groups)?;
+                let row_tiles = part.len().div_ceil(side);
+                let params = tiled::Params {
+                    n_rows: part.len() as u32,
+                    n_cols: centres.len() as u32,
+                    k_len: n_cols as u32,
+                    a_start: (x4.first * x4.ld / 4) as u32,
+                    a_ld: (x4.ld / 4) as u32,
+                    b_start: 0,
+                    b_ld: (y4.ld / 4) as u32,
+                    first_norm: centres.start as u32,
+                    out_ld: n_groups as u32,
+                    rows_first: (row_tiles < tiles).into(),
+                };
+                let bindings = tiled::Bindings {
+                    params,
+                    a: &x4.array,
+                    b: &y4.array,
+                    shift: &shift,
+                    norms: &norms,
+                    least: &least,
+                };
+                let groups = if row_tiles < tiles {
+                    [row_tiles, tiles]
+                } else {
+                    [tiles, row_tiles]
+                };
+                let groups = [groups[0] as u32, groups[1] as u32, 1];
+                gpu.dispatch_variant(&tiled::ALL[variant], &bindings, groups, row_cost * part.len() as u64)?;
+                let piece = Piece {
+                    x: of_x,
+                    x_ld: x.ld,
+                    rows: part,
+                    first_row: rows.start,
+                    y: of_y,
+                    y_ld: y.ld,
+                    centres: centres.clone(),
+                    n_cols,
+                    n_groups,
+                    side,
+                    per_group,
+                };
+                nearest_exact::record(gpu, &piece, &shift, &least, to)?;
+            }
         }
     }
-    Ok(estimates)
+    Ok(())
+}
+
+/// Rows as whole vectors: the block itself, from row `first` on, or a copy.
+struct ByFour {
+    array: Array<f32>,
+    first: usize,
+    ld: usize,
+}
+
+fn by_four<'a>(gpu: &Gpu<'a>, of: &GpuMatrix<'a>, block: &Array<f32>, rows: Range<usize>) -> Result<ByFour> {
+    if of.ld.is_multiple_of(4) {
+        return Ok(ByFour {
+            array: block.clone(),
+            first: rows.start,
+            ld: of.ld,
+        });
+    }
+    Ok(ByFour {
+        array: nearest_pad::record(gpu, block, rows, of.n_cols(), of.ld)?,
+        first: 0,
+        ld: 4,
+    })
 }
 
 impl<T: OnHost> Nearest for Native<'_, T> {

@@ -3,20 +3,35 @@
 mod cases;
 mod native;
 mod reference;
+mod tiles;
 
 use std::ops::Range;
 
-use super::{Family, neighbours_estimate, neighbours_merge};
+pub(in crate::kernels) use tiles::Piece;
+
+use super::{Family, neighbours_exact, neighbours_merge, neighbours_norms};
 use crate::device::Array;
 use crate::engine::{Gpu, GpuMatrix, Metric, Native, OnHost, Shape, Storage};
 use crate::{Error, Result};
 
 include!(concat!(env!("OUT_DIR"), "/neighbours.rs"));
 
+pub(in crate::kernels) mod tiled {
+    //! What the build made of `build/tiles` for this kernel.
+    include!(concat!(env!("OUT_DIR"), "/neighbours_tiled.rs"));
+}
+
 /// The kernels of this operation.
 pub const FAMILY: Family = Family {
     name: "neighbours",
-    kernels: &[KERNEL, neighbours_estimate::KERNEL, neighbours_merge::KERNEL],
+    kernels: &[
+        KERNEL,
+        tiled::ALL[0],
+        tiled::ALL[1],
+        neighbours_norms::KERNEL,
+        neighbours_exact::KERNEL,
+        neighbours_merge::KERNEL,
+    ],
     cases: cases::cases,
 };
 
@@ -41,8 +56,8 @@ pub trait Neighbours: Storage {
     /// do not depend on it.
     ///
     /// Costs 2 n m d operations, and memory for n k results, and as many again for each split of the references that is made where the
-    /// queries are few. Euclidean distances of long rows are estimated as for `Nearest`, and those that rounding leaves a chance summed
-    /// directly; all others are summed directly, which takes operations of two kinds. Lists are sorted by comparison counting: Knuth, TAOCP 3,
+    /// queries are few. Euclidean distances of rows of at least four values are estimated as for `Nearest`, and those that rounding
+    /// leaves a chance summed directly; all others are summed directly, which takes operations of two kinds. Lists are sorted by comparison counting: Knuth, TAOCP 3,
     /// section 5.2, algorithm C.
     fn neighbours(
         &self,
@@ -65,36 +80,33 @@ const LEAST_SPLIT: usize = 2048;
 /// Bytes that the lists of a dispatch may take.
 const LIST_BYTES: usize = 256 << 20;
 
-/// Columns up to which all distances are summed directly.
-const FEW_COLS: usize = 16;
-
 /// Some rows and the references of a block, and where what is found goes.
-pub(super) struct Place<'p> {
+struct Place<'p> {
     /// The array, its rows' distance, and which rows.
-    pub(super) x: (&'p Array<f32>, usize, Range<usize>),
-    pub(super) y: (&'p Array<f32>, usize, Range<usize>),
-    pub(super) n_cols: usize,
+    x: (&'p Array<f32>, usize, Range<usize>),
+    y: (&'p Array<f32>, usize, Range<usize>),
+    n_cols: usize,
     /// That of the first row of x's block.
-    pub(super) first_query: usize,
-    pub(super) n_queries: usize,
-    pub(super) tiles: usize,
-    pub(super) splits: usize,
-    pub(super) refs_per_split: usize,
-    pub(super) first_split: usize,
-    pub(super) k: usize,
-    pub(super) capacity: usize,
-    pub(super) lists: &'p Array<u32>,
-    pub(super) parts: &'p Array<u32>,
+    first_query: usize,
+    n_queries: usize,
+    tiles: usize,
+    splits: usize,
+    refs_per_split: usize,
+    first_split: usize,
+    k: usize,
+    capacity: usize,
+    lists: &'p Array<u32>,
+    parts: &'p Array<u32>,
     /// Of a row.
-    pub(super) cost: u64,
+    cost: u64,
 }
 
 impl Place<'_> {
-    pub(super) fn groups(&self) -> [u32; 3] {
+    fn groups(&self) -> [u32; 3] {
         [self.tiles as u32, self.splits as u32, 1]
     }
 
-    pub(super) fn cost(&self) -> u64 {
+    fn cost(&self) -> u64 {
         self.cost * self.x.2.len() as u64
     }
 
@@ -157,6 +169,10 @@ impl<'a> Neighbours for Gpu<'a> {
         shift: &[f64],
     ) -> Result<Neighbourhoods<Self>> {
         checked(x, refs, k, shift)?;
+        let euclidean = matches!(metric, Metric::Euclidean | Metric::SquaredEuclidean);
+        if euclidean && x.ld.is_multiple_of(4) {
+            return tiles::neighbours(self, [x, refs], k, metric, shift);
+        }
         // Room for a tile more, and for some, so that lists are not sorted after every tile.
         let capacity = k + k / 2 + 64 + TILE;
         let tile_bytes = 2 * TILE * capacity * 8;
@@ -165,15 +181,6 @@ impl<'a> Neighbours for Gpu<'a> {
         let all_splits = (0..refs.n_blocks()).map(n_splits).sum::<usize>();
         let parts = self.alloc::<u32>(2 * all_splits * x.n_rows() * k)?;
         let mut lists: Option<Array<u32>> = None;
-        let euclidean = matches!(metric, Metric::Euclidean | Metric::SquaredEuclidean);
-        let shift = (euclidean && x.n_cols() > FEW_COLS)
-            .then(|| self.upload_elem(shift))
-            .transpose()?;
-        let kernel = if shift.is_some() {
-            &neighbours_estimate::KERNEL
-        } else {
-            &KERNEL
-        };
         let mut first_split = 0;
         for y_block in 0..refs.n_blocks() {
             let (y, y_rows) = (self.block(refs, y_block)?, refs.rows_of(y_block));
@@ -183,7 +190,7 @@ impl<'a> Neighbours for Gpu<'a> {
                 let elements = metric.operations() / 2 * (x.n_cols() * y_rows.len()) as u64;
                 let row_cost = (4 * x.ld) as u64 + elements / ELEMENTS_PER_BYTE;
                 let most = (most_tiles / splits).max(1);
-                for piece in self.row_pieces(kernel, rows.len(), TILE, row_cost, most) {
+                for piece in self.row_pieces(&KERNEL, rows.len(), TILE, row_cost, most) {
                     let tiles = piece.len().div_ceil(TILE);
                     let len = tiles * splits * tile_bytes / 4;
                     let enough = lists.take().filter(|lists| lists.len() >= len);
@@ -204,10 +211,7 @@ impl<'a> Neighbours for Gpu<'a> {
                         parts: &parts,
                         cost: row_cost,
                     };
-                    match &shift {
-                        Some(shift) => neighbours_estimate::record(self, &at, shift)?,
-                        None => at.record(self, metric)?,
-                    }
+                    at.record(self, metric)?;
                 }
             }
             first_split += splits;
