@@ -90,8 +90,12 @@ test-gpu: $(EXTENSION) driver ## the tests that open a device, Rust and Python
 mutate-kernels: $(VENV_READY) driver ## wrong edits of each kernel, every one of which a test must see
 	$(WITH_DRIVER) $(BIN)/python tools/mutate_kernels.py
 
+.PHONY: test-long
+test-long: $(VENV_READY) driver ## the kernels of fast devices on the software driver, and every kernel a hundred times
+	$(WITH_DRIVER) cargo test --locked -p metalml --all-features --test kernels -- --ignored
+
 .PHONY: test-all
-test-all: test test-oldest mutate-kernels ## all of these
+test-all: test test-long test-oldest mutate-kernels ## all of these
 
 .PHONY: bench
 bench: build ## estimators beside scikit-learn, dispatch, import time

@@ -22,6 +22,7 @@ const QUIET: Options = Options {
     poison: true,
     checked: false,
     forget: true,
+    as_kind: None,
     runs: None,
 };
 /// Uploads above 1 MiB go by the staging ring, each in a submission of its own.

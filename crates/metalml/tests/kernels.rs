@@ -125,6 +125,38 @@ fn of_a_made_matrix<E: Engine>(engine: &E) -> Vec<f64> {
 }
 
 #[test]
+#[ignore = "a software driver compiles what is written out for minutes: `make test-all` runs it"]
+fn gpu_fast_kernels_make_the_same_answers() {
+    let fast = device(Options {
+        as_kind: Some(Kind::Discrete),
+        ..Options::default()
+    });
+    check(On::Gpu(&fast), |_| true);
+}
+
+/// Each kernel a hundred times on one of its larger inputs: what threads race for would come out differently once.
+#[test]
+#[ignore = "long: `make test-all` runs it"]
+fn gpu_runs_give_equal_bits_a_hundred_times() {
+    for family in FAMILIES {
+        let case = (family.cases)()
+            .into_iter()
+            .filter(|case| case.work().operations < 5_000_000)
+            .max_by_key(|case| case.work().operations)
+            .expect("a family has cases");
+        let first = bits(&*case);
+        for time in 1..100 {
+            assert_eq!(bits(&*case), first, "{}: run {time}", case.label());
+        }
+    }
+}
+
+fn bits(case: &dyn AnyCase) -> Vec<u64> {
+    let values = case.run_on(On::Gpu(shared())).expect("its tests pass");
+    values.into_iter().map(f64::to_bits).collect()
+}
+
+#[test]
 fn gpu_padding_is_no_value() {
     let expected = of_a_made_matrix(&Native::<f64>::new());
     let found = of_a_made_matrix(&Gpu::for_testing(shared()));

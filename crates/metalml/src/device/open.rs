@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::adapters::{self, AdapterFacts, Request};
+use super::adapters::{self, AdapterFacts, Kind, Request};
 use super::pace::Pace;
 use super::pipelines::Pipelines;
 use super::trust::Trust;
@@ -44,6 +44,8 @@ pub struct Options {
     pub checked: bool,
     /// Keep nothing on disk.
     pub forget: bool,
+    /// Choose kernels as on a device of this kind.
+    pub as_kind: Option<Kind>,
     /// Behave as a device that runs this many submissions, and drops the others without a word.
     pub runs: Option<u64>,
 }
@@ -93,7 +95,7 @@ impl Device {
     /// Open the adapter that `request` means.
     pub fn open(request: &Request, options: Options) -> Result<Self> {
         let instance = adapters::instance();
-        let (facts, adapter) = adapters::choose(&instance, request)?;
+        let (mut facts, adapter) = adapters::choose(&instance, request)?;
         let refused = |reason: String| Error::NoDevice {
             reason: format!("{} could not be opened: {reason}", facts.name),
         };
@@ -111,6 +113,7 @@ impl Device {
             Arc::<Mutex<Option<String>>>::default(),
         );
         watch(&device, &lost, &fault);
+        facts.kind = options.as_kind.unwrap_or(facts.kind);
         let limits = limits(&device.limits(), device_memory(&adapter), options);
         let pool = Pool::new(limits.memory);
         let cached = features.contains(wgpu::Features::PIPELINE_CACHE) && !options.forget;

@@ -117,6 +117,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         case(300, 257, 65, 1e5, false),
         case(2000, 150, 17, 0.0, true),
         case(150, 1030, 7, 1e5, true),
+        case(60, 2000, 4, 0.0, true),
         case(1, 3, 513, 1e5, false),
         case(700, 130, 2, 0.0, true),
     ]

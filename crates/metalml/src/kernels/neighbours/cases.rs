@@ -115,5 +115,8 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         case(300, [9, 1500, 6], Metric::Euclidean, 0.0, true),
         case(1024, [3, 4500, 2], Metric::SquaredEuclidean, 1e5, true),
         case(16, [5, 9001, 8], Metric::Euclidean, 1e4, true),
+        case(1024, [3, 4500, 6], Metric::SquaredEuclidean, 1e5, true),
+        case(40, [30, 2000, 4], Metric::Euclidean, 0.0, true),
+        case(3, [70, 5000, 16], Metric::Euclidean, 1e5, false),
     ]
 }
