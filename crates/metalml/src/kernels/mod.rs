@@ -25,6 +25,11 @@ mod neighbours_norms;
 pub mod pairwise_distance;
 pub mod radius;
 pub mod scale_shift;
+pub mod segment_sums;
+mod segment_sums_count;
+mod segment_sums_merge;
+mod segment_sums_place;
+mod segment_sums_scan;
 
 use crate::engine::{Gpu, Native, OnHost, Storage};
 use crate::testing::AnyCase;
@@ -45,6 +50,7 @@ pub trait Engine:
     + pairwise_distance::PairwiseDistance
     + radius::Radius
     + scale_shift::ScaleShift
+    + segment_sums::SegmentSums
 {}
 impl Engine for Gpu<'_> {}
 impl<T: OnHost> Engine for Native<'_, T> {}
@@ -61,7 +67,7 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 10] = [
+pub const FAMILIES: [&Family; 11] = [
     &column_stats::FAMILY,
     &gram::FAMILY,
     &kernel_sums::FAMILY,
@@ -72,4 +78,5 @@ pub const FAMILIES: [&Family; 10] = [
     &pairwise_distance::FAMILY,
     &radius::FAMILY,
     &scale_shift::FAMILY,
+    &segment_sums::FAMILY,
 ];
