@@ -2,6 +2,7 @@
 
 pub mod column_stats;
 mod column_stats_merge;
+pub mod elementwise;
 pub mod float_probe;
 pub mod gram;
 mod gram_centre;
@@ -22,8 +23,10 @@ pub mod neighbours;
 mod neighbours_exact;
 mod neighbours_merge;
 mod neighbours_norms;
+pub mod normalize_rows;
 pub mod pairwise_distance;
 pub mod radius;
+pub mod row_stats;
 pub mod scale_shift;
 pub mod segment_sums;
 mod segment_sums_count;
@@ -41,6 +44,7 @@ include!(concat!(env!("OUT_DIR"), "/all_kernels.rs"));
 pub trait Engine:
     Storage
     + column_stats::ColumnStats
+    + elementwise::Elementwise
     + gram::Gram
     + kernel_sums::KernelSums
     + linear_map::LinearMap
@@ -49,6 +53,8 @@ pub trait Engine:
     + neighbours::Neighbours
     + pairwise_distance::PairwiseDistance
     + radius::Radius
+    + normalize_rows::NormalizeRows
+    + row_stats::RowStatistics
     + scale_shift::ScaleShift
     + segment_sums::SegmentSums
 {}
@@ -67,8 +73,9 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 11] = [
+pub const FAMILIES: [&Family; 14] = [
     &column_stats::FAMILY,
+    &elementwise::FAMILY,
     &gram::FAMILY,
     &kernel_sums::FAMILY,
     &linear_map::FAMILY,
@@ -77,6 +84,8 @@ pub const FAMILIES: [&Family; 11] = [
     &neighbours::FAMILY,
     &pairwise_distance::FAMILY,
     &radius::FAMILY,
+    &normalize_rows::FAMILY,
+    &row_stats::FAMILY,
     &scale_shift::FAMILY,
     &segment_sums::FAMILY,
 ];
