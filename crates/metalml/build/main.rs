@@ -287,7 +287,8 @@ fn element(module: &Module, array: Handle<Type>) -> Option<&'static str> {
             size: naga::VectorSize::Quad,
             scalar: Scalar::F32,
         } => Some("f32"),
-        TypeInner::Scalar(Scalar::U32) => Some("u32"),
+        TypeInner::Scalar(Scalar::U32) | TypeInner::Atomic(Scalar::U32) => Some("u32"),
+        TypeInner::Scalar(Scalar::I32) | TypeInner::Atomic(Scalar::I32) => Some("i32"),
         TypeInner::Vector {
             size: naga::VectorSize::Bi,
             scalar: Scalar::F32,

@@ -33,6 +33,14 @@ mod segment_sums_count;
 mod segment_sums_merge;
 mod segment_sums_place;
 mod segment_sums_scan;
+pub mod sorting;
+mod sorting_count;
+mod sorting_histogram;
+mod sorting_keys;
+mod sorting_place;
+mod sorting_scan;
+mod sorting_scan_add;
+pub mod top_k_rows;
 
 use crate::engine::{Gpu, Native, OnHost, Storage};
 use crate::testing::AnyCase;
@@ -57,6 +65,8 @@ pub trait Engine:
     + row_stats::RowStatistics
     + scale_shift::ScaleShift
     + segment_sums::SegmentSums
+    + sorting::Sorting
+    + top_k_rows::TopKRows
 {}
 impl Engine for Gpu<'_> {}
 impl<T: OnHost> Engine for Native<'_, T> {}
@@ -73,7 +83,7 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 14] = [
+pub const FAMILIES: [&Family; 16] = [
     &column_stats::FAMILY,
     &elementwise::FAMILY,
     &gram::FAMILY,
@@ -88,4 +98,6 @@ pub const FAMILIES: [&Family; 14] = [
     &row_stats::FAMILY,
     &scale_shift::FAMILY,
     &segment_sums::FAMILY,
+    &sorting::FAMILY,
+    &top_k_rows::FAMILY,
 ];
