@@ -281,13 +281,18 @@ fn element(module: &Module, array: Handle<Type>) -> Option<&'static str> {
         return None;
     };
     match module.types[base].inner {
-        // Vectors of four are a way to read the same floats.
+        // Vectors of four are a way to read the same numbers.
         TypeInner::Scalar(Scalar::F32)
         | TypeInner::Vector {
             size: naga::VectorSize::Quad,
             scalar: Scalar::F32,
         } => Some("f32"),
-        TypeInner::Scalar(Scalar::U32) | TypeInner::Atomic(Scalar::U32) => Some("u32"),
+        TypeInner::Scalar(Scalar::U32)
+        | TypeInner::Atomic(Scalar::U32)
+        | TypeInner::Vector {
+            size: naga::VectorSize::Quad,
+            scalar: Scalar::U32,
+        } => Some("u32"),
         TypeInner::Scalar(Scalar::I32) | TypeInner::Atomic(Scalar::I32) => Some("i32"),
         TypeInner::Vector {
             size: naga::VectorSize::Bi,

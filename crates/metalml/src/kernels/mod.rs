@@ -4,6 +4,8 @@ pub mod column_stats;
 mod column_stats_merge;
 pub mod elementwise;
 pub mod float_probe;
+pub mod forest;
+mod forest_sum;
 pub mod gram;
 mod gram_centre;
 mod gram_merge;
@@ -53,6 +55,7 @@ pub trait Engine:
     Storage
     + column_stats::ColumnStats
     + elementwise::Elementwise
+    + forest::Forest
     + gram::Gram
     + kernel_sums::KernelSums
     + linear_map::LinearMap
@@ -83,9 +86,10 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 16] = [
+pub const FAMILIES: [&Family; 17] = [
     &column_stats::FAMILY,
     &elementwise::FAMILY,
+    &forest::FAMILY,
     &gram::FAMILY,
     &kernel_sums::FAMILY,
     &linear_map::FAMILY,
