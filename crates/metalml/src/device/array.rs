@@ -105,6 +105,12 @@ impl<T: Pod> Array<T> {
         (self.len * size_of::<T>()) as u64
     }
 
+    /// The same memory seen as elements of another type of the same size.
+    pub(crate) fn cast<U: Pod>(self) -> Array<U> {
+        debug_assert_eq!(size_of::<T>(), size_of::<U>());
+        Array::new(self.memory, self.len)
+    }
+
     /// This array as a kernel binds it.
     pub fn slot(&self) -> Slot {
         Slot {

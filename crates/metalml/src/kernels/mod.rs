@@ -1,5 +1,6 @@
 //! What an engine can compute: one folder a kernel, one trait, one line each here.
 
+pub mod bin_values;
 pub mod column_stats;
 mod column_stats_merge;
 pub mod elementwise;
@@ -25,8 +26,11 @@ pub mod neighbours;
 mod neighbours_exact;
 mod neighbours_merge;
 mod neighbours_norms;
+pub mod node_histograms;
+mod node_histograms_sibling;
 pub mod normalize_rows;
 pub mod pairwise_distance;
+pub mod philox;
 pub mod radius;
 pub mod row_stats;
 pub mod scale_shift;
@@ -53,6 +57,7 @@ include!(concat!(env!("OUT_DIR"), "/all_kernels.rs"));
 #[rustfmt::skip] // one line each
 pub trait Engine:
     Storage
+    + bin_values::BinValues
     + column_stats::ColumnStats
     + elementwise::Elementwise
     + forest::Forest
@@ -64,7 +69,9 @@ pub trait Engine:
     + neighbours::Neighbours
     + pairwise_distance::PairwiseDistance
     + radius::Radius
+    + node_histograms::NodeHistograms
     + normalize_rows::NormalizeRows
+    + philox::Philox
     + row_stats::RowStatistics
     + scale_shift::ScaleShift
     + segment_sums::SegmentSums
@@ -86,7 +93,8 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 17] = [
+pub const FAMILIES: [&Family; 20] = [
+    &bin_values::FAMILY,
     &column_stats::FAMILY,
     &elementwise::FAMILY,
     &forest::FAMILY,
@@ -98,7 +106,9 @@ pub const FAMILIES: [&Family; 17] = [
     &neighbours::FAMILY,
     &pairwise_distance::FAMILY,
     &radius::FAMILY,
+    &node_histograms::FAMILY,
     &normalize_rows::FAMILY,
+    &philox::FAMILY,
     &row_stats::FAMILY,
     &scale_shift::FAMILY,
     &segment_sums::FAMILY,
