@@ -97,6 +97,11 @@ test-long: $(VENV_READY) driver ## the kernels of fast devices on the software d
 .PHONY: test-all
 test-all: test test-long test-oldest mutate-kernels ## all of these
 
+.PHONY: bench-kernels
+bench-kernels: ## kernels on the device that METALML_DEVICE names, or the first that is not software; beside PyTorch where that is
+	cargo bench --locked -p metalml --bench kernels
+	@python3 -c 'import torch; assert torch.cuda.is_available()' 2> /dev/null && python3 benches/torch_kernels.py || true
+
 .PHONY: bench
 bench: build ## estimators beside scikit-learn, dispatch, import time
 	$(BIN)/python benches/estimators.py

@@ -21,7 +21,7 @@ LIST = ROOT / "crates/metalml/src/kernels/mutations.toml"
 
 
 def cargo(copy: Path, *arguments: str, families: str = "") -> subprocess.CompletedProcess[str]:
-    """Run cargo on the copy, with a target folder that is kept for the next time; tests on the cases of some families only."""
+    """Run cargo on the copy, with a target folder that is kept; on the cases of some families only."""
     environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / ".cache/mutations")}
     if families:
         environment["METALML_FAMILIES"] = families
@@ -30,7 +30,7 @@ def cargo(copy: Path, *arguments: str, families: str = "") -> subprocess.Complet
 
 
 def families_of(name: str) -> str:
-    """The families whose kernels a file is a part of, with commas between them; nothing if that may be any."""
+    """Name the families whose kernels a file is a part of, with commas between them; nothing if that may be any."""
     kernels = LIST.parent
     families = {path.parent.name for path in kernels.glob("*/cases.rs")}
     users = {Path(name).parent.name}
@@ -49,10 +49,9 @@ def is_step(user: str, family: str) -> bool:
 
 
 def uses(path: Path) -> set[str]:
-    """The shared parts that a kernel names."""
-    return {
-        line.removeprefix("//! use ").strip() for line in path.read_text().splitlines() if line.startswith("//! use ")
-    }
+    """Find the shared parts that a kernel names."""
+    mark = "//! use "
+    return {line.removeprefix(mark).strip() for line in path.read_text().splitlines() if line.startswith(mark)}
 
 
 def main() -> int:

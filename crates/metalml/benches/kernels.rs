@@ -12,6 +12,7 @@ use metalml::device::{Device, Options, Request};
 use metalml::engine::{Frame, Gpu, Metric, Storage};
 use metalml::kernels::FAMILIES;
 use metalml::kernels::column_stats::ColumnStats as _;
+use metalml::kernels::forest::{Combine, Forest as _, PackedForest, Tree};
 use metalml::kernels::gram::{Framed, Gram as _};
 use metalml::kernels::kernel_sums::{KernelShape, KernelSum, KernelSums as _};
 use metalml::kernels::matmul::{Matmul as _, Operand, Terms};
@@ -19,6 +20,8 @@ use metalml::kernels::nearest::Nearest as _;
 use metalml::kernels::neighbours::Neighbours as _;
 use metalml::kernels::pairwise_distance::PairwiseDistance as _;
 use metalml::kernels::radius::Radius as _;
+use metalml::kernels::segment_sums::{SegmentSums as _, Segments};
+use metalml::kernels::sorting::Sorting as _;
 use metalml::testing::{On, uniform};
 
 /// Operations below which a case times its overhead.
@@ -273,6 +276,116 @@ fn passes(criterion: &mut Criterion) {
     }
 }
 
+/// Sums by label, orders and forests, of what lies on the device.
+fn others(criterion: &mut Criterion) {
+    const ROWS: usize = 1_000_000;
+    let Some(device) = device() else { return };
+    let mut group = criterion.benchmark_group("other");
+    let engine = Gpu::for_testing(&device);
+    let narrow = |len: usize, seed: u64| {
+        uniform(len, seed)
+            .into_iter()
+            .map(|value| value as f32)
+            .collect::<Vec<f32>>()
+    };
+    let mut time = |name: String, call: &dyn Fn()| {
+        let run = |times: u64| {
+            (0..times).for_each(|_| call());
+            engine
+                .fetch([&engine.upload(&[0.0_f32]).expect("there is room")])
+                .expect("it ran");
+        };
+        run(2);
+        group.bench_function(name, |bencher| {
+            bencher.iter_custom(|times| {
+                let start = std::time::Instant::now();
+                run(times);
+                start.elapsed()
+            });
+        });
+    };
+    let [x] = engine
+        .resident([&narrow(ROWS * 100, 1)], ROWS, [100])
+        .expect("there is room");
+    for count in [8, 1024] {
+        let labels: Vec<u32> = uniform(ROWS, 2)
+            .iter()
+            .map(|value| ((value + 0.5) * count as f64) as u32)
+            .collect();
+        let labels = engine.upload(&labels).expect("there is room");
+        time(format!("segment_sums/1000000x100by{count}"), &|| {
+            let segments = Segments {
+                labels: &labels,
+                count,
+                weights: None,
+                shift: &[0.0; 100],
+                squares: false,
+            };
+            drop(engine.segment_sums(&x, &segments).expect("it runs"));
+        });
+    }
+    let keys = engine.upload(&narrow(10 * ROWS, 3)).expect("there is room");
+    time("argsort/10000000".into(), &|| {
+        drop(engine.argsort(&keys).expect("it runs"));
+    });
+    let [x] = engine
+        .resident([&narrow(ROWS * 50, 4)], ROWS, [50])
+        .expect("there is room");
+    let forest = whole_forest(100, 16, 50);
+    let forest = engine.bring_forest(&forest).expect("there is room");
+    let mean = Combine {
+        base: vec![0.0],
+        divisor: 100.0,
+    };
+    time("forest/1000000x50by100of16".into(), &|| {
+        drop(engine.forest_sums(&x, &forest, &mean).expect("it runs"));
+    });
+}
+
+/// Whole trees, whose thresholds halve what comes to them, about.
+fn whole_forest(n_trees: usize, depth: u32, n_cols: usize) -> PackedForest {
+    let n_nodes = (1_usize << (depth + 1)) - 1;
+    let inner = n_nodes / 2;
+    let child = |right: usize| -> Vec<i64> {
+        let of = |node: usize| {
+            if node < inner {
+                (2 * node + 1 + right) as i64
+            } else {
+                -1
+            }
+        };
+        (0..n_nodes).map(of).collect()
+    };
+    let (left, right) = (child(0), child(1));
+    let (missing_left, set) = (vec![false; n_nodes], vec![None; n_nodes]);
+    let random: Vec<Vec<f64>> = (0..n_trees as u64).map(|tree| uniform(n_nodes, 5 + tree)).collect();
+    let features: Vec<Vec<i64>> = random
+        .iter()
+        .map(|random| {
+            let column = |value: f64| (((value + 0.5) * 7919.0) as i64).rem_euclid(n_cols as i64);
+            (0..n_nodes)
+                .map(|node| if node < inner { column(random[node]) } else { -2 })
+                .collect()
+        })
+        .collect();
+    let thresholds: Vec<Vec<f64>> = random
+        .iter()
+        .map(|random| random.iter().map(|value| value * 0.3).collect())
+        .collect();
+    let trees: Vec<Tree<'_>> = (0..n_trees)
+        .map(|tree| Tree {
+            feature: &features[tree],
+            threshold: &thresholds[tree],
+            left: &left,
+            right: &right,
+            missing_left: &missing_left,
+            set: &set,
+            values: &random[tree],
+        })
+        .collect();
+    PackedForest::new(&trees, n_cols, 1, &[]).expect("whole trees")
+}
+
 fn main() {
     let mut criterion = Criterion::default()
         .sample_size(10)
@@ -284,5 +397,6 @@ fn main() {
     products(&mut criterion);
     distances(&mut criterion);
     passes(&mut criterion);
+    others(&mut criterion);
     criterion.final_summary();
 }
