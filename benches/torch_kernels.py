@@ -1,4 +1,4 @@
-"""What PyTorch takes on a CUDA device for the work of `cargo bench -p metalml --bench kernels`: run both in one session.
+"""What PyTorch takes on a CUDA device for what `cargo bench -p metalml --bench kernels` times: run both in one session.
 
 python benches/torch_kernels.py
 """
