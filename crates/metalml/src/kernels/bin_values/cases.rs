@@ -83,6 +83,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         }) as Box<dyn AnyCase>
     };
     vec![
+        case(0, 3, 2),
         case(1, 1, 1),
         case(255, 4, 255),
         case(257, 5, 3),

@@ -106,6 +106,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         }) as Box<dyn AnyCase>
     };
     vec![
+        case([0, 3], Activation::Identity, false, false, false),
         case([1, 1], Activation::Identity, false, false, false),
         case([63, 3], Activation::Identity, true, true, true),
         case([257, 4], Activation::Relu, false, false, true),

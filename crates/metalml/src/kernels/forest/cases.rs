@@ -182,6 +182,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         }) as Box<dyn AnyCase>
     };
     vec![
+        case([0, 3, 2], 2, 1, false),
         case([1, 1, 1], 0, 1, false),
         case([63, 2, 3], 4, 1, false),
         case([64, 64, 4], 9, 4, false),

@@ -104,6 +104,8 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         }) as Box<dyn AnyCase>
     };
     vec![
+        case(0, 3, 2, 0.0, false),
+        case(0, 300, 40, 0.0, false),
         case(1, 1, 1, 0.0, false),
         case(127, 3, 2, 0.0, false),
         case(255, 8, 16, 1e5, false),

@@ -117,6 +117,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         }) as Box<dyn AnyCase>
     };
     vec![
+        case(0, 2, 1, false),
         case(1, 1, 1, false),
         case(255, 4, 3, false),
         case(257, 5, 2, true),

@@ -74,6 +74,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         }) as Box<dyn AnyCase>
     };
     vec![
+        case([0, 3], RowNorm::L2, 1.0),
         case([1, 1], RowNorm::L2, 1.0),
         case([257, 3], RowNorm::L1, 1e25),
         case([130, 4], RowNorm::L2, 1e-30),

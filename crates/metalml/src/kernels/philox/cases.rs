@@ -66,6 +66,7 @@ impl Case for PhiloxCase {
 pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
     let case = |len, what| Box::new(PhiloxCase { len, what }) as Box<dyn AnyCase>;
     vec![
+        case(0, What::Normal),
         case(1, What::Bits),
         case(257, What::Bits),
         case(20_001, What::Bits),

@@ -104,6 +104,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         }) as Box<dyn AnyCase>
     };
     vec![
+        case([0, 3], RowStat::Sum, 1.0, false),
         case([1, 1], RowStat::Sum, 1.0, false),
         case([257, 4], RowStat::Sum, 1.0, false),
         case([255, 5], RowStat::Squares, 1.0, false),

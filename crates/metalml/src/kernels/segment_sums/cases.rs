@@ -115,6 +115,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         }) as Box<dyn AnyCase>
     };
     vec![
+        case([0, 3, 2], false, true, 0.0),
         case([1, 1, 1], false, false, 0.0),
         case([7, 3, 2], false, true, 0.0),
         case([255, 4, 3], true, true, 1e5),

@@ -78,6 +78,9 @@ impl Case for SortingCase {
 pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
     let case = |len, what| Box::new(SortingCase { len, what }) as Box<dyn AnyCase>;
     vec![
+        case(0, What::Scan),
+        case(0, What::Histogram(3)),
+        case(0, What::Argsort(1.0)),
         case(1, What::Scan),
         case(2047, What::Scan),
         case(2048, What::Scan),

@@ -81,6 +81,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         }) as Box<dyn AnyCase>
     };
     vec![
+        case(2, [0, 3], false, 10.0),
         case(1, [1, 1], false, 10.0),
         case(3, [50, 5], true, 4.0),
         case(10, [20, 255], false, 1e6),
