@@ -6,7 +6,8 @@
 // parts of their own. `across` threads take the vectors of a row, `lanes` threads a column take rows in turn, then a tree adds them in fixed order.
 // A run of RUN rows without weights, NaN or outliers goes a short way: d is cut in a head of few bits after the point, whose sums and sums
 // of squares are exact, and a small tail. Any other run goes value by value.
-// frame: [shift, unit][column of the wide row], shift in units, a coarse number; sums: [part][weight, first, second, count][n_cols]; range: [part][least, greatest][n_cols].
+// frame: [shift, unit][column of the wide row], shift in units, a coarse number;
+// sums: [part][weight, first, second, count][n_cols]; range: [part][least, greatest][n_cols].
 
 struct Params {
     n_values: u32,

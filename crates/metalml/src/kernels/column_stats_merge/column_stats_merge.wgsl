@@ -2,7 +2,8 @@
 // Merges the parts of column_stats: totals, then mean of d = Σ w d / Σ w + offset and M2 = Σ w d² - (Σ w d)² / Σ w, all as (hi, lo) pairs.
 // One workgroup makes COLS columns. A thread adds up one of the four sums of a column over every LANES-th part; a tree adds these in fixed order.
 // A column of equal values has no scatter at all, whatever rounding says.
-// parts: [part][weight, first, second, count][n_cols]; part_range: [part][least, greatest][n_cols]; frame: [shift, unit][offset_start / 2], [offset hi, lo][n_cols];
+// parts: [part][weight, first, second, count][n_cols]; part_range: [part][least, greatest][n_cols];
+// frame: [shift, unit][offset_start / 2], [offset hi, lo][n_cols];
 // sums: [weight, mean of d, M2, count][n_cols]; range: [least, greatest][n_cols].
 
 struct Params {
