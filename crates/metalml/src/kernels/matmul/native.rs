@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use faer::prelude::ReborrowMut as _;
 use faer::{MatMut, MatRef};
 
 use super::terms::HostTerms;
@@ -16,8 +17,10 @@ use crate::engine::native_stream::{self as stream, Product};
 use crate::matrix::MatrixView;
 use crate::threads::{for_each_chunk, map_tasks, vectorized};
 
-/// Rows of the result that a task makes: at most, and at least where that would leave fewer than `ENOUGH_TASKS`, since a task packs all of `b`.
-const TASK_ROWS: usize = 128;
+/// Rows of a tile of the result, and bytes of one of them, at most: a core does two and a half times what it does on rows of 1000 values.
+const TILE_ROWS: usize = 384;
+const TILE_ROW_BYTES: usize = 1536;
+/// Rows of a tile, at least, where there would be fewer than `ENOUGH_TASKS`.
 const FEW_TASK_ROWS: usize = 48;
 const ENOUGH_TASKS: usize = 16;
 const STREAM_TASK_ROWS: usize = 512;
@@ -27,8 +30,6 @@ const FINISH_ROWS: usize = 64;
 const TASK_RESULT: usize = 1 << 17;
 /// Length of an f32 sum before it is added up in f64, which at 256 took a sixth of the time, and of the part of a sum that is gathered at once.
 const BLOCK_SUM: usize = 1024;
-/// Columns of the result that are made at once where `b` must be gathered.
-const BLOCK_COLS: usize = 256;
 /// Length of a run of the inner dimension, and how many there may be.
 const RUN: usize = 4096;
 const MAX_RUNS: usize = 16;
@@ -66,7 +67,7 @@ fn product<T: Real>(a: MatrixView<'_, T>, b: MatrixView<'_, T>, bias: Option<&[T
         let run = k.div_ceil(runs);
         let parts = map_tasks(runs, work, |at| {
             let mut sums = vec![0.0; m * n];
-            both.add_to(0..m, part(at, run, k), &mut sums);
+            both.add_to(part(at, run, k), &mut sums);
             sums
         });
         let mut sums = vec![0.0; m * n];
@@ -76,52 +77,49 @@ fn product<T: Real>(a: MatrixView<'_, T>, b: MatrixView<'_, T>, bias: Option<&[T
         write(&sums, bias, out);
         return;
     }
-    let task_rows = if streams {
-        STREAM_TASK_ROWS
-    } else {
-        let tasks = m.div_ceil(TASK_ROWS).max((m / FEW_TASK_ROWS).min(ENOUGH_TASKS)).max(1);
-        m.div_ceil(tasks).min((TASK_RESULT / n).max(8))
-    };
-    if bias.is_none() && b.transposed().is_same_as(&a) {
-        symmetric(&both, out, work / 2);
+    if !streams {
+        let half = bias.is_none() && b.transposed().is_same_as(&a);
+        tiles(&both, bias, half, out, if half { work / 2 } else { work });
         return;
     }
-    let direct = !streams && (k <= BLOCK_SUM || size_of::<T>() == size_of::<f64>());
-    for_each_chunk(out, task_rows * n, work, |task, out| {
-        let rows = part(task, task_rows, m);
-        if direct {
-            both.write_to(rows, 0..k, out);
-            if let Some(bias) = bias {
-                out.chunks_exact_mut(n)
-                    .for_each(|out| out.iter_mut().zip(bias).for_each(|(out, &bias)| *out += bias));
-            }
-        } else {
-            let mut sums = vec![0.0; out.len()];
-            both.add_to(rows, 0..k, &mut sums);
-            write(&sums, bias, out);
-        }
+    for_each_chunk(out, STREAM_TASK_ROWS * n, work, |task, out| {
+        let mut sums = vec![0.0; out.len()];
+        stream::add_to(&both, part(task, STREAM_TASK_ROWS, m), 0..k, &mut sums);
+        write(&sums, bias, out);
     });
 }
 
-/// `a aᵀ`: the lower half, then its mirror image.
-fn symmetric<T: Real>(product: &Product<'_, T>, out: &mut [T], work: usize) {
-    let (m, k) = (product.a.n_rows(), product.a.n_cols());
-    for_each_chunk(out, TASK_ROWS * m, work, |task, out| {
-        let rows = part(task, TASK_ROWS, m);
-        let width = rows.end;
-        let half = Product {
-            b: product.b.cols(0..width),
-            ..*product
-        };
-        let mut sums = vec![0.0; rows.len() * width];
-        half.add_to(rows, 0..k, &mut sums);
-        sums.chunks_exact(width)
-            .zip(out.chunks_exact_mut(m))
-            .for_each(|(sums, out)| write(sums, None, &mut out[..width]));
+/// The same where there are many columns: nearly square tiles of the result, of which only those on and below the diagonal are computed if
+/// the result is `symmetric`.
+fn tiles<T: Real>(both: &Product<'_, T>, bias: Option<&[T]>, symmetric: bool, out: &mut [T], work: usize) {
+    let (m, n) = (both.a.n_rows(), both.b.n_cols());
+    let col_parts = n.div_ceil(TILE_ROW_BYTES / size_of::<T>());
+    let few = (m / FEW_TASK_ROWS).min(ENOUGH_TASKS.div_ceil(col_parts));
+    let tile_cols = n.div_ceil(col_parts);
+    let tile_rows = m.div_ceil(m.div_ceil(TILE_ROWS).max(few));
+    let mut tiles = Vec::new();
+    for (band, out) in out.chunks_mut(tile_rows * n).enumerate() {
+        let row = band * tile_rows;
+        let mut rest = MatMut::from_row_major_slice_mut(out, part(band, tile_rows, m).len(), n);
+        for col in (0..n).step_by(tile_cols) {
+            let (tile, right) = rest.split_at_col_mut(tile_cols.min(n - col));
+            rest = right;
+            if !symmetric || col < row + tile.nrows() {
+                tiles.push((row, col, tile));
+            }
+        }
+    }
+    for_each_chunk(&mut tiles, 1, work, |_, tile| {
+        for (row, col, tile) in tile {
+            let (rows, cols) = (*row..*row + tile.nrows(), *col..*col + tile.ncols());
+            both.write_tile(rows, cols.clone(), bias.map(|bias| &bias[cols]), tile.rb_mut());
+        }
     });
-    for row in 1..m {
-        for col in 0..row {
-            out[col * m + row] = out[row * m + col];
+    if symmetric {
+        for row in 1..m {
+            for col in 0..row {
+                out[col * m + row] = out[row * m + col];
+            }
         }
     }
 }
@@ -140,15 +138,22 @@ fn write<T: Real>(sums: &[f64], bias: Option<&[T]>, out: &mut [T]) {
 }
 
 impl<T: Real> Product<'_, T> {
-    /// Adds the products of some rows of `a`, over part of the inner dimension, to `sums` (row-major).
-    fn add_to(&self, rows: Range<usize>, inner: Range<usize>, sums: &mut [f64]) {
-        if self.b.n_cols() <= stream::MAX_COLS {
-            stream::add_to(self, rows, inner, sums);
+    /// Adds the products of all of `a` and `b`, over part of the inner dimension, to `sums` (row-major).
+    fn add_to(&self, inner: Range<usize>, sums: &mut [f64]) {
+        let (m, n) = (self.a.n_rows(), self.b.n_cols());
+        if n <= stream::MAX_COLS {
+            stream::add_to(self, 0..m, inner, sums);
             return;
         }
+        self.add_tile(0..m, 0..n, inner, sums);
+    }
+
+    /// Adds the products of some rows of `a` and columns of `b` to `sums` (row-major), in blocks of the precision of the data.
+    fn add_tile(&self, rows: Range<usize>, cols: Range<usize>, inner: Range<usize>, sums: &mut [f64]) {
         let mut block = vec![T::default(); sums.len()];
         for first in inner.clone().step_by(BLOCK_SUM) {
-            self.write_to(rows.clone(), first..inner.end.min(first + BLOCK_SUM), &mut block);
+            let into = MatMut::from_row_major_slice_mut(&mut block, rows.len(), cols.len());
+            self.multiply_tile(rows.clone(), cols.clone(), first..inner.end.min(first + BLOCK_SUM), into);
             vectorized(
                 #[inline(always)]
                 || sums.iter_mut().zip(&block).for_each(|(sum, &term)| *sum += term.into()),
@@ -156,24 +161,41 @@ impl<T: Real> Product<'_, T> {
         }
     }
 
-    /// Writes the same to `out`, summed in the precision of the data.
-    fn write_to(&self, rows: Range<usize>, inner: Range<usize>, out: &mut [T]) {
-        let n = self.b.n_cols();
+    /// Writes a tile of the result.
+    fn write_tile(&self, rows: Range<usize>, cols: Range<usize>, bias: Option<&[T]>, mut tile: MatMut<'_, T>) {
+        let k = self.b.n_rows();
+        if k <= BLOCK_SUM || size_of::<T>() == size_of::<f64>() {
+            self.multiply_tile(rows, cols, 0..k, tile.rb_mut());
+            if let Some(bias) = bias {
+                for row in tile.row_iter_mut() {
+                    row.iter_mut().zip(bias).for_each(|(value, &bias)| *value += bias);
+                }
+            }
+            return;
+        }
+        let n_cols = cols.len();
+        let mut sums = vec![0.0; rows.len() * n_cols];
+        self.add_tile(rows, cols, 0..k, &mut sums);
+        for (sums, row) in sums.chunks_exact(n_cols).zip(tile.row_iter_mut()) {
+            row.iter_mut().zip(sums).enumerate().for_each(|(col, (value, &sum))| {
+                *value = T::from_f64(sum + bias.map_or(0.0, |bias| bias[col].into()));
+            });
+        }
+    }
+
+    /// Writes the product of some rows of `a` and columns of `b`, over part of the inner dimension, summed in the precision of the data.
+    fn multiply_tile(&self, rows: Range<usize>, cols: Range<usize>, inner: Range<usize>, mut into: MatMut<'_, T>) {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         if inner.is_empty() {
-            out.fill(T::default());
+            into.fill(T::default());
         }
-        let (k, a_lies, b_lies) = (self.b.n_rows(), lies(&self.a), lies(&self.b));
-        let block_sum = if b_lies && a_lies { k.max(1) } else { BLOCK_SUM };
-        let block_cols = if b_lies { n } else { BLOCK_COLS };
+        let gathers = !(lies(&self.a) && lies(&self.b));
+        let block_sum = if gathers { BLOCK_SUM } else { inner.len().max(1) };
         for first in inner.clone().step_by(block_sum) {
             let inner_part = first..inner.end.min(first + block_sum);
             let lhs = operand(&self.a, rows.clone(), inner_part.clone(), &mut a);
-            for cols in (0..n).step_by(block_cols).map(|col| col..n.min(col + block_cols)) {
-                let rhs = operand(&self.b, inner_part.clone(), cols.clone(), &mut b);
-                let into = MatMut::from_row_major_slice_mut(&mut *out, rows.len(), n);
-                multiply(into.subcols_mut(cols.start, cols.len()), lhs, rhs, first > inner.start);
-            }
+            let rhs = operand(&self.b, inner_part, cols.clone(), &mut b);
+            multiply(into.rb_mut(), lhs, rhs, first > inner.start);
         }
     }
 }
