@@ -51,10 +51,13 @@ impl<'f> Nodes<'f> {
         left + u32::from(!goes_left)
     }
 
-    /// The leaf of each of a few rows.
-    fn walk<T: Real>(&self, root: u32, rows: &[&[T]], leaves: &mut [u32]) {
+    /// The leaf of each of a few rows. Without sets of categories and NaN a step is a comparison and no branch.
+    fn walk<T: Real>(&self, root: u32, rows: &[&[T]], plain: bool, leaves: &mut [u32]) {
         let leaves = &mut leaves[..rows.len()];
         leaves.fill(root);
+        if plain && let (Ok(rows), Ok(leaves)) = (rows.try_into(), leaves.try_into()) {
+            return self.walk_plain::<T>(rows, leaves);
+        }
         let mut inside = true;
         while inside {
             inside = false;
@@ -67,13 +70,30 @@ impl<'f> Nodes<'f> {
         }
     }
 
+    fn walk_plain<T: Real>(&self, rows: &[&[T]; SIDE_BY_SIDE], leaves: &mut [u32; SIDE_BY_SIDE]) {
+        let mut inside = true;
+        while inside {
+            inside = false;
+            for lane in 0..SIDE_BY_SIDE {
+                let at = leaves[lane];
+                let [_, flags, left, _] = self.packed[at as usize];
+                // A leaf's column is of no meaning.
+                let value = rows[lane].get((flags & COLUMN) as usize).copied().unwrap_or_default();
+                let right = u32::from(value.into() > self.thresholds[at as usize]);
+                leaves[lane] = if left == 0 { at } else { left + right };
+                inside |= left != 0;
+            }
+        }
+    }
+
     /// Calls `found` with each row of a task, counted from its first, each tree and the leaf; a row's trees in order.
     fn each<T: Real>(&self, values: &[T], n_cols: usize, mut found: impl FnMut(usize, usize, [u32; 4])) {
+        let plain = self.sets.is_empty() && !values.iter().any(|value| value.nan());
+        let rows: Vec<&[T]> = values.chunks_exact(n_cols).collect();
         for (tree, &root) in self.roots.iter().enumerate() {
-            let rows: Vec<&[T]> = values.chunks_exact(n_cols).collect();
             let mut leaves = [0; SIDE_BY_SIDE];
             for (few, rows) in rows.chunks(SIDE_BY_SIDE).enumerate() {
-                self.walk(root, rows, &mut leaves);
+                self.walk(root, rows, plain, &mut leaves);
                 for (at, &leaf) in leaves[..rows.len()].iter().enumerate() {
                     found(few * SIDE_BY_SIDE + at, tree, self.packed[leaf as usize]);
                 }

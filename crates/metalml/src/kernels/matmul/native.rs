@@ -153,7 +153,12 @@ impl<T: Real> Product<'_, T> {
         let mut block = vec![T::default(); sums.len()];
         for first in inner.clone().step_by(BLOCK_SUM) {
             let into = MatMut::from_row_major_slice_mut(&mut block, rows.len(), cols.len());
-            self.multiply_tile(rows.clone(), cols.clone(), first..inner.end.min(first + BLOCK_SUM), into);
+            self.multiply_tile(
+                rows.clone(),
+                cols.clone(),
+                first..inner.end.min(first + BLOCK_SUM),
+                into,
+            );
             vectorized(
                 #[inline(always)]
                 || sums.iter_mut().zip(&block).for_each(|(sum, &term)| *sum += term.into()),

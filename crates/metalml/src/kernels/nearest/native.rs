@@ -13,8 +13,8 @@ use crate::engine::{Metric, Real};
 use crate::matrix::MatrixView;
 use crate::threads::{for_each_chunk, vectorized};
 
-/// Elements of the products of a block: they stay in the second cache.
-const BLOCK: usize = 32 << 10;
+/// Elements of the products of a block: they stay in the second cache, and there are rows enough for each pass over the centres.
+const BLOCK: usize = 128 << 10;
 const BLOCK_ROWS: std::ops::RangeInclusive<usize> = 16..=256;
 
 /// The labels and squared distances of all rows of `x`.
