@@ -1,4 +1,4 @@
-"""The native kernels beside what NumPy, SciPy and scikit-learn have for the same work, in turns: medians of pairs, and their ratio.
+"""The native kernels beside what NumPy, SciPy and scikit-learn have for the same work: medians of pairs, and ratios.
 
 python benches/native_kernels.py [WORD ...]        # only work whose name holds a word
 """
@@ -10,11 +10,11 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from side_by_side import seconds
 from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.neighbors import NearestNeighbors
@@ -22,13 +22,15 @@ from sklearn.preprocessing import normalize
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.extmath import row_norms
 
+from side_by_side import seconds
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).parents[1]
 N_ROUNDS = 7
 
-# Work, sizes (rows, columns, and what the work has besides), and the gate: how many times as fast as the other at least.
+# Work, sizes (rows, columns, and what the work has besides), and the gate: the least ratio of times.
 WORK: list[tuple[str, tuple[int, int, int], float]] = [
     ("matmul", (1500, 1500, 1500), 0.9),
     ("matmul", (200_000, 50, 50), 0.9),
@@ -120,7 +122,7 @@ def counterpart(work: str, sizes: tuple[int, int, int], dtype: str) -> Callable[
 
 
 def settled(timed: Callable[[], float], at_least: float = 0.05) -> float:
-    """Return the mean of calls that fill some time, begun when the threads of the other side sleep: those of a BLAS spin for a while."""
+    """Return the mean of calls that fill some time. First the other side falls asleep: threads of a BLAS spin."""
     time.sleep(0.15)
     timed()
     taken = [timed()]
@@ -139,12 +141,13 @@ def main() -> int:
         for dtype in ("float32", "float64"):
             call = counterpart(work, sizes, dtype)
             native.ask(f"{work} {dtype} {' '.join(map(str, sizes))}")
-            pairs = [(settled(lambda: seconds(call)), settled(lambda: native.ask("run"))) for _ in range(N_ROUNDS)]
-            other, ours = (statistics.median(side) for side in zip(*pairs, strict=True))
-            missed += other / ours < gate
-            size = "x".join(map(str, sizes))
-            note = "" if other / ours >= gate else " missed"
-            print(f"{work:<14}{size:<20}{dtype:<9}{other * 1e3:9.3f} ms{ours * 1e3:9.3f} ms{other / ours:8.2f}  {gate}{note}", flush=True)
+            sides = (partial(seconds, call), partial(native.ask, "run"))
+            pairs = [[settled(side) for side in sides] for _ in range(N_ROUNDS)]
+            other, ours = (statistics.median(side) * 1e3 for side in zip(*pairs, strict=True))
+            times, size = other / ours, "x".join(map(str, sizes))
+            missed += times < gate
+            verdict = f"{gate}" if times >= gate else f"{gate} missed"
+            print(f"{work:<14}{size:<20}{dtype:<9}{other:9.3f} ms{ours:9.3f} ms{times:8.2f}  {verdict}", flush=True)
     native.process.kill()
     return int(missed > 0)
 

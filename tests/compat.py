@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_CHECK_PARAMS, PER_ESTIMATOR_XFAIL_CHECKS
+from sklearn.utils._test_common.instance_generator import (
+    INIT_PARAMS,
+    PER_ESTIMATOR_CHECK_PARAMS,
+    PER_ESTIMATOR_XFAIL_CHECKS,
+)
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 if TYPE_CHECKING:
@@ -33,3 +37,10 @@ def parameters_of_check(estimator: object, check: str) -> list[dict[str, object]
     """Return the parameter sets with which scikit-learn runs a check on its own class; `[]` for its default."""
     found = PER_ESTIMATOR_CHECK_PARAMS.get(scikit_learn_class(estimator), {}).get(check, [])
     return [found] if isinstance(found, dict) else list(found)
+
+
+def instance_for_checks(owner: type) -> object:
+    """Return an estimator of ours with the parameters that scikit-learn checks its own class with."""
+    theirs = next(base for base in owner.__mro__ if base.__module__.startswith("sklearn."))
+    parameters = INIT_PARAMS.get(theirs, {})
+    return owner(**(parameters if isinstance(parameters, dict) else parameters[0]))

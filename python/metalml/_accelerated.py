@@ -11,14 +11,14 @@ import functools
 import inspect
 import warnings
 from threading import get_ident
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy import ndarray
 
 from metalml._compat import array_api_dispatch, issparse, raise_if_not_finite, without_output_wrapping
 from metalml._device import UnsuitedError, choose, leave_to_blas, unavailable
-from metalml._record import CARRIED, Accelerated, note
+from metalml._record import CARRIED, Accelerated, decision_of, note
 from metalml._support import NATIVE_FLOOR, Decision, FallbackWarning, LeaveToScikitLearnError, Rule, first_broken
 from metalml.config import active, has_own_context
 
@@ -32,7 +32,7 @@ _Self = TypeVar("_Self")
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-__all__ = ["DENSE_NUMPY", "Accelerated", "Run", "accelerated", "aligned"]
+__all__ = ["DENSE_NUMPY", "Accelerated", "Run", "accelerated", "aligned", "following", "kept_in_scikit_learn"]
 
 
 def _is_ours_to_read(_: object, X: object) -> bool:
@@ -77,6 +77,10 @@ class Run:
     def is_refused(self) -> bool:
         """Whether a rule is broken: only scikit-learn's own errors are looked for, and then `place` raises."""
         return self._refusal is not None
+
+    def refuse(self) -> None:
+        """Raise or warn about a call of which nothing runs on our engines."""
+        apply_policy(self._options, self._name, "in scikit-learn", str(self._refusal))
 
     def leave_sparse(self, X: object, *, is_error: bool = False) -> None:
         """Leave data to scikit-learn that only validation showed to be sparse: a data frame of sparse columns.
@@ -278,6 +282,45 @@ def accelerated(
         return cast("Callable[Concatenate[_Self, _Arguments], _Result]", call)
 
     return decorate
+
+
+def kept_in_scikit_learn(owner: type, operation: str = "fit") -> Callable[..., Any]:
+    """Return a fit that runs in scikit-learn alone: the record says so, and a strict backend refuses it."""
+
+    def body(self: Accelerated, run: Run, *args: object, **kwargs: object) -> object:  # noqa: ARG001
+        run.refuse()
+        msg = f"`{operation}` runs in scikit-learn"
+        raise LeaveToScikitLearnError(msg, is_choice=True)
+
+    body.__name__ = operation
+    rule = Rule(lambda _est, _x: False, f"`{operation}` runs in scikit-learn")
+    return accelerated(owner, rule, is_fit=True, calls_others=True)(body)
+
+
+def following(owner: type, operation: str, leader: Callable[..., object]) -> Callable[..., Any]:
+    """Return a method of scikit-learn's that does its work over rows by another, accelerated method of the same object.
+
+    Parameters
+    ----------
+    owner : type
+        scikit-learn's class.
+    operation : str
+        The method.
+    leader : callable
+        The accelerated method: what the record says of its last call holds for this one.
+    """
+    plain = without_output_wrapping(owner, operation)
+
+    @functools.wraps(plain)
+    def call(self: Accelerated, *args: object, **kwargs: object) -> object:
+        result = plain(self, *args, **kwargs)
+        decision = decision_of(self, leader.__name__)
+        if decision is not None:
+            note(self, operation, decision, is_fit=False)
+        return result
+
+    call.__metalml_rules__ = leader.__metalml_rules__  # type: ignore[attr-defined]
+    return call
 
 
 def _marking_inside(method: Callable[..., object]) -> Callable[..., object]:

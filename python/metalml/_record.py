@@ -64,6 +64,12 @@ def note(estimator: Accelerated, operation: str, decision: Decision | int, is_fi
         state[RECORD] = Record(estimator, {**record.decisions, operation: decision})
 
 
+def decision_of(estimator: Accelerated, operation: str) -> Decision | int | None:
+    """Return what the record says of an operation, `None` if it says nothing."""
+    record = estimator.__dict__.get(RECORD)
+    return None if record is None else record.decisions.get(operation)
+
+
 class Accelerated:
     """What every accelerated estimator has beside scikit-learn's own class."""
 

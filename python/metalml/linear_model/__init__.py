@@ -1,5 +1,46 @@
-"""scikit-learn's `linear_model`, with our `Ridge`; every other name is scikit-learn's own object."""
+"""scikit-learn's `linear_model`, with our models in place of its own; every other name is scikit-learn's own object."""
 
 from metalml._mirror import mirrored
 
-__getattr__, __dir__ = mirrored(__name__, {"Ridge": "metalml.linear_model._ridge"})
+_OURS = {
+    "_classifiers": (
+        "LogisticRegression",
+        "LogisticRegressionCV",
+        "RidgeClassifier",
+        "RidgeClassifierCV",
+    ),
+    "_regressors": (
+        "ARDRegression",
+        "BayesianRidge",
+        "ElasticNet",
+        "ElasticNetCV",
+        "HuberRegressor",
+        "Lars",
+        "LarsCV",
+        "Lasso",
+        "LassoCV",
+        "LassoLars",
+        "LassoLarsCV",
+        "LassoLarsIC",
+        "LinearRegression",
+        "MultiTaskElasticNet",
+        "MultiTaskElasticNetCV",
+        "MultiTaskLasso",
+        "MultiTaskLassoCV",
+        "OrthogonalMatchingPursuit",
+        "OrthogonalMatchingPursuitCV",
+        "QuantileRegressor",
+        "RidgeCV",
+        "TheilSenRegressor",
+    ),
+    "_ridge": ("Ridge",),
+    "_stochastic": (
+        "Perceptron",
+        "SGDClassifier",
+        "SGDRegressor",
+    ),
+}
+
+__getattr__, __dir__ = mirrored(
+    __name__, {name: f"{__name__}.{module}" for module, names in _OURS.items() for name in names}
+)

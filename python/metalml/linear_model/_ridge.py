@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn import linear_model
@@ -14,20 +14,16 @@ from metalml._compat import (
     checked_weights,
     fit_context,
     issparse,
-    raise_if_not_finite,
     single_column_target_is_flat,
-    validated,
     validated_pair,
 )
 from metalml._documentation import on_the_gpu
 from metalml._support import LeaveToScikitLearnError, Rule
+from metalml.linear_model._response import SPARSE_FORMATS, predict_of, raise_like_scikit_learn
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
-
-# What scikit-learn's solvers take; sparse data only reach this far when a strict backend is about to refuse them.
-_SPARSE_FORMATS = ("csr", "csc", "coo")
 
 
 def _is_positive(alpha: object) -> bool:
@@ -41,14 +37,6 @@ def _sparse_solver_fits(est: Ridge, X: object) -> bool:
     if type(X) is np.ndarray or not issparse(X) or not est.fit_intercept:
         return True
     return est.solver in ("auto", "lbfgs", "lsqr", "sag", "sparse_cg")
-
-
-def _state_is_linear(est: Ridge, _: object) -> bool:
-    coef, intercept = est.coef_, est.intercept_
-    if not isinstance(coef, np.ndarray) or coef.ndim not in (1, 2) or coef.dtype.kind != "f" or not coef.size:
-        return False
-    n_targets = 1 if coef.ndim == 1 else coef.shape[0]
-    return np.shape(intercept) in ((), (n_targets,))
 
 
 class Ridge(Accelerated, linear_model.Ridge):
@@ -96,7 +84,7 @@ class Ridge(Accelerated, linear_model.Ridge):
             self,
             X,
             y,
-            accept_sparse=_SPARSE_FORMATS,
+            accept_sparse=SPARSE_FORMATS,
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
             multi_output=True,
@@ -118,7 +106,7 @@ class Ridge(Accelerated, linear_model.Ridge):
                 aligned(x), aligned(targets), weights, alpha, bool(self.fit_intercept), device
             )
         except _core.NonFiniteError as error:
-            _raise_like_scikit_learn(self, error, x)
+            raise_like_scikit_learn(self, error, x)
         flat = is_vector or (n_targets == 1 and single_column_target_is_flat())
         self.coef_ = coef[0] if flat else coef
         if not self.fit_intercept:
@@ -129,38 +117,7 @@ class Ridge(Accelerated, linear_model.Ridge):
         self.solver_ = "cholesky"
         return self
 
-    @accelerated(
-        linear_model.Ridge,
-        Rule(
-            lambda est, _: hasattr(est, "coef_") and hasattr(est, "intercept_"),
-            "the model is not fitted",
-            is_error=True,
-        ),
-        Rule(_state_is_linear, "`coef_` and `intercept_` are not those of a fit with NumPy arrays"),
-    )
-    def predict(self, run: Run, X: npt.ArrayLike) -> np.ndarray:
-        x = validated(self, X, accept_sparse=_SPARSE_FORMATS, reset=False, ensure_all_finite=False)
-        run.leave_sparse(x)
-        kept, constant = self.coef_, self.intercept_
-        coef = kept if kept.ndim > 1 else kept[np.newaxis]
-        try:
-            dtype = np.result_type(x.dtype, kept.dtype, constant)
-        except TypeError as error:
-            msg = f"no product of {x.dtype} and {kept.dtype}"
-            raise LeaveToScikitLearnError(msg, is_error=True) from error
-        device = run.place("linear_predict", self, x, dtype=dtype, n_targets=len(coef))
-        if dtype not in (np.float32, np.float64) or x.shape[1] != coef.shape[1]:
-            msg = f"a result of type {dtype}, from {x.shape[1]} columns and a `coef_` of shape {kept.shape}"
-            raise LeaveToScikitLearnError(msg)
-        operand = aligned(x.astype(dtype, copy=False))
-        coef = np.ascontiguousarray(coef, dtype=dtype)
-        intercept = np.full(len(coef), constant, dtype=dtype)
-        predicted = np.empty(len(x) if kept.ndim == 1 else (len(x), len(coef)), dtype=dtype)
-        try:
-            _core.linear_predict(operand, coef, intercept, predicted.reshape(len(x), len(coef)), device)
-        except _core.NonFiniteError as error:
-            _raise_like_scikit_learn(self, error, x)
-        return predicted
+    predict = predict_of(linear_model.Ridge)
 
 
 def _as_columns(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -178,12 +135,3 @@ def _penalties(alpha: npt.ArrayLike, n_targets: int) -> np.ndarray:
         msg = f"{penalties.size} penalties for {n_targets} targets"
         raise LeaveToScikitLearnError(msg, is_error=True)
     return np.ascontiguousarray(np.broadcast_to(penalties, (n_targets,)))
-
-
-def _raise_like_scikit_learn(estimator: Ridge, error: _core.NonFiniteError, x: np.ndarray) -> NoReturn:
-    name = str(error.args[0])
-    if name == "X":
-        raise_if_not_finite(x, estimator=estimator, name=name)
-    # Values that only our type makes infinite, or scikit-learn told to assume finite data: its arithmetic decides.
-    msg = f"`{name}` holds values that are not finite"
-    raise LeaveToScikitLearnError(msg) from error
