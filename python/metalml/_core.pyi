@@ -16,6 +16,7 @@ __all__ = [
     "__version__",
     "adapters",
     "column_statistics",
+    "least_squares_fit",
     "linear_predict",
     "open_device",
     "ridge_fit",
@@ -65,4 +66,11 @@ def ridge_fit(
     fit_intercept: bool,
     device: Device | None,
 ) -> tuple[_Floats, _Floats]: ...
+def least_squares_fit(
+    x: _Floats,
+    y: _Floats,
+    sample_weight: _Floats | None,
+    fit_intercept: bool,
+    device: Device | None,
+) -> tuple[_Floats, _Floats, _Floats]: ...
 def linear_predict(x: _Floats, coef: _Floats, intercept: _Floats, out: _Floats, device: Device | None) -> None: ...

@@ -47,13 +47,17 @@ GPU_FLOORS: Mapping[str, Mapping[str, int]] = {
     "standard_scaler_fit": {"integrated": 20_000_000, "discrete": 20_000_000, "virtual": 50_000_000},
     "standard_scaler_transform": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
     "ridge_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
+    "least_squares_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "linear_predict": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
 }
 
 
 # The smaller side of the data up to which `auto` takes the native engine: beyond it all the time goes into one matrix
 # product, at which the BLAS of SciPy is as fast or faster (docs/perf.md).
-NATIVE_CEILINGS: Mapping[str, Mapping[str, int]] = {"ridge_fit": {"float32": 150, "float64": 500}}
+NATIVE_CEILINGS: Mapping[str, Mapping[str, int]] = {
+    "ridge_fit": {"float32": 150, "float64": 500},
+    "least_squares_fit": {"float32": 500, "float64": 500},
+}
 
 
 def leave_to_blas(work: str, shape: tuple[int, ...], dtype: np.dtype) -> str | None:

@@ -78,6 +78,15 @@ fn needs(operation: &str, n_rows: u64, n_cols: u64, n_targets: u64) -> Option<(&
             &[&column_stats::FAMILY, &gram::FAMILY],
             n_rows * (n_cols + n_targets + 1) + 2 * n_cols * (n_cols + n_targets) + RING,
         ),
+        "least_squares_fit" => (
+            &[
+                &column_stats::FAMILY,
+                &gram::FAMILY,
+                &linear_map::FAMILY,
+                &matmul::FAMILY,
+            ],
+            n_rows * (n_cols + 2 * n_targets + 1) + 2 * n_cols * (n_cols + n_targets) + RING,
+        ),
         "linear_predict" => (&[&linear_map::FAMILY], RING / 2 + n_cols * n_targets),
         _ => return None,
     })

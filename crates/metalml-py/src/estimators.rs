@@ -139,6 +139,34 @@ pub(crate) fn ridge_fit<'py>(
     Ok((coefficients, typed(py, &x, fitted.intercept)))
 }
 
+/// Coefficients (t, d), intercept (t,) and singular values (d,) of least squares, of the type of `x`.
+#[pyfunction]
+#[pyo3(signature = (x, y, sample_weight, fit_intercept, device))]
+pub(crate) fn least_squares_fit<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    y: &Floats<'py>,
+    sample_weight: Option<&Floats<'py>>,
+    fit_intercept: bool,
+    device: Option<&Device>,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let (x, y) = (host(x, "X")?, host(y, "y")?);
+    let n_targets = y.n_cols();
+    let job = ridge::Fit {
+        x,
+        y,
+        weights: optional(sample_weight, "sample_weight")?,
+        params: ridge::Params::least_squares(n_targets, fit_intercept),
+    };
+    let fitted = run(py, device, job)?;
+    let coefficients = typed(py, &x, fitted.coefficients).call_method1("reshape", ((n_targets, x.n_cols()),))?;
+    Ok((
+        coefficients,
+        typed(py, &x, fitted.intercept),
+        typed(py, &x, fitted.singular_values),
+    ))
+}
+
 /// An array of the element type of `like`.
 fn typed<'py>(py: Python<'py>, like: &HostMatrix<'_>, values: Vec<f64>) -> Bound<'py, PyAny> {
     match like {

@@ -9,6 +9,7 @@ _OURS = {
         "RidgeClassifier",
         "RidgeClassifierCV",
     ),
+    "_linear_regression": ("LinearRegression",),
     "_regressors": (
         "ARDRegression",
         "BayesianRidge",
@@ -22,7 +23,6 @@ _OURS = {
         "LassoLars",
         "LassoLarsCV",
         "LassoLarsIC",
-        "LinearRegression",
         "MultiTaskElasticNet",
         "MultiTaskElasticNetCV",
         "MultiTaskLasso",

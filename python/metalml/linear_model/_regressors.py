@@ -9,12 +9,6 @@ from metalml._documentation import on_the_gpu
 from metalml.linear_model._response import PREDICTS, predict_of, predict_with_deviation_of
 
 
-class LinearRegression(Accelerated, linear_model.LinearRegression):
-    __doc__ = on_the_gpu(linear_model.LinearRegression, PREDICTS)
-    fit = kept_in_scikit_learn(linear_model.LinearRegression)
-    predict = predict_of(linear_model.LinearRegression)
-
-
 class RidgeCV(Accelerated, linear_model.RidgeCV):
     __doc__ = on_the_gpu(linear_model.RidgeCV, PREDICTS)
     fit = kept_in_scikit_learn(linear_model.RidgeCV)

@@ -20,6 +20,7 @@ from metalml._compat import (
 from metalml._documentation import on_the_gpu
 from metalml._support import LeaveToScikitLearnError, Rule
 from metalml.linear_model._response import SPARSE_FORMATS, predict_of, raise_like_scikit_learn
+from metalml.linear_model._targets import as_columns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -93,7 +94,7 @@ class Ridge(Accelerated, linear_model.Ridge):
         run.leave_sparse(x, is_error=not _sparse_solver_fits(self, x))
         weights = checked_weights(sample_weight, x, estimator=self)
         is_vector = targets.ndim == 1
-        targets = _as_columns(targets, x.dtype)
+        targets = as_columns(targets, x.dtype)
         n_targets = targets.shape[1]
         alpha = _penalties(self.alpha, n_targets)
         # Other solvers take negative weights; those that we run do not.
@@ -118,15 +119,6 @@ class Ridge(Accelerated, linear_model.Ridge):
         return self
 
     predict = predict_of(linear_model.Ridge)
-
-
-def _as_columns(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    if not isinstance(y, np.ndarray) or y.ndim > 2:
-        msg = "targets of this kind run in scikit-learn"
-        raise LeaveToScikitLearnError(msg, is_error=True)
-    with np.errstate(over="ignore"):
-        targets = y.astype(dtype, copy=False)
-    return targets.reshape(-1, 1) if y.ndim == 1 else targets
 
 
 def _penalties(alpha: npt.ArrayLike, n_targets: int) -> np.ndarray:

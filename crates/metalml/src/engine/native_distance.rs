@@ -208,7 +208,7 @@ fn walk<T: Real>(x: &Side<T>, panels: &[T], out: &mut [T], add: impl Fn(T, T, T)
     if size_of::<T>() == 4 {
         walk_by::<T, 6>(x, panels, out, add);
     } else {
-        walk_by::<T, 6>(x, panels, out, add);
+        walk_by::<T, 4>(x, panels, out, add);
     }
 }
 

@@ -56,6 +56,14 @@ impl Factor {
         solve(&self.llt, rhs, n_rhs);
         rescale(rhs);
     }
+
+    /// The greatest size of solutions in the units of `S`: each row times the root of its diagonal element.
+    pub fn size(&self, solution: &[f64], n_rhs: usize) -> f64 {
+        let rows = solution.chunks_exact(n_rhs.max(1)).zip(&self.scale);
+        let sizes = rows.flat_map(|(row, scale)| row.iter().map(move |value| (value * scale).abs()));
+        // Not `max`, which would take a NaN for 0.
+        sizes.fold(0.0, |most, size| if size <= most { most } else { size })
+    }
 }
 
 fn solve(llt: &Llt<f64>, rhs: &mut [f64], n_rhs: usize) {

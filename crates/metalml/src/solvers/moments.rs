@@ -67,7 +67,8 @@ pub fn moments<E: Engine>(
     Ok(found)
 }
 
-fn measured<E: Engine>(engine: &E, x: &E::Matrix, weights: Option<&E::Matrix>, frame: &Frame) -> Result<Moments> {
+/// The same about a given frame, in one round, of values that are known to be finite.
+pub fn measured<E: Engine>(engine: &E, x: &E::Matrix, weights: Option<&E::Matrix>, frame: &Frame) -> Result<Moments> {
     let n_cols = x.n_cols();
     let found = engine.column_stats(x, weights, frame)?;
     let (sums, range) = (engine.read(&found.sums)?, engine.read(&found.range)?);

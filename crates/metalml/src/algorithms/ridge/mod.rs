@@ -5,10 +5,11 @@
 //! to their exact mean in f64, where the system is solved; so an offset of the data costs nothing.
 
 mod dual;
+mod least_squares;
 mod primal;
 
 use crate::engine::{Border, Input};
-use crate::kernels::{Engine, Family, column_stats, gram, matmul, scale_shift};
+use crate::kernels::{Engine, Family, column_stats, gram, linear_map, matmul, scale_shift};
 use crate::matrix::HostMatrix;
 use crate::run::Job;
 use crate::{Error, Result};
@@ -32,6 +33,19 @@ impl Params {
         }
         Ok(Self { alpha, fit_intercept })
     }
+
+    /// No penalty: ordinary least squares for rows that outnumber the columns.
+    #[must_use]
+    pub fn least_squares(n_targets: usize, fit_intercept: bool) -> Self {
+        Self {
+            alpha: vec![0.0; n_targets],
+            fit_intercept,
+        }
+    }
+
+    fn is_least_squares(&self) -> bool {
+        self.alpha.iter().all(|&alpha| alpha == 0.0)
+    }
 }
 
 /// The model.
@@ -41,6 +55,8 @@ pub struct Fitted {
     pub coefficients: Vec<f64>,
     /// t; what makes these coefficients right at the mean, their rounding included. Zero without an intercept.
     pub intercept: Vec<f64>,
+    /// Of the rows about their mean, or about 0 without an intercept, greatest first; only of least squares.
+    pub singular_values: Vec<f64>,
 }
 
 /// Fit on the rows of `x`. Cost: two passes over them (one upload), n d² multiplications for tall data, n² d for wide.
@@ -61,6 +77,7 @@ impl<'a> Job<'a> for Fit<'a> {
     const FAMILIES: &'static [&'static Family] = &[
         &column_stats::FAMILY,
         &gram::FAMILY,
+        &linear_map::FAMILY,
         &matmul::FAMILY,
         &scale_shift::FAMILY,
     ];
@@ -76,7 +93,16 @@ impl<'a> Job<'a> for Fit<'a> {
                 return Err(Error::Shape { what, expected, found });
             }
         }
-        if n_rows < self.x.n_cols() {
+        if self.params.is_least_squares() {
+            if n_rows <= self.x.n_cols() {
+                let reason = format!(
+                    "{n_rows} rows and {} columns: the answer of least norm is wanted",
+                    self.x.n_cols()
+                );
+                return Err(Error::Unsuited { reason });
+            }
+            least_squares::fit(engine, &self)
+        } else if n_rows < self.x.n_cols() {
             dual::fit(engine, &self)
         } else {
             primal::fit(engine, &self)
@@ -152,6 +178,7 @@ fn finish(fit: &Fit<'_>, mut coefficients: Vec<f64>, x_mean: &[f64], y_mean: &[f
     Ok(Fitted {
         coefficients,
         intercept,
+        singular_values: Vec::new(),
     })
 }
 

@@ -31,7 +31,7 @@ const AGREEMENT: f64 = 1e-3;
 
 /// Move products about `shift` to the mean (with an intercept) or to the origin (without): with `c = mean - shift`, the mean's are
 /// `P - W c cᵀ`, and the origin's `W mean meanᵀ` more. Gives the greatest share that the rounded sums have in a diagonal element.
-fn recentre(products: &mut [f64], x: &Moments, y: &Moments, fit_intercept: bool) -> Result<f64> {
+pub(super) fn recentre(products: &mut [f64], x: &Moments, y: &Moments, fit_intercept: bool) -> Result<f64> {
     let n_cols = x.mean.len() + y.mean.len();
     let joined = |a: &[f64], b: &[f64]| a.iter().chain(b).copied().collect::<Vec<_>>();
     let (mean, offset) = (joined(&x.mean, &y.mean), joined(&x.offset, &y.offset));
