@@ -102,6 +102,10 @@ bench-kernels: ## kernels on the device that METALML_DEVICE names, or the first 
 	cargo bench --locked -p metalml --bench kernels
 	@python3 -c 'import torch; assert torch.cuda.is_available()' 2> /dev/null && python3 benches/torch_kernels.py || true
 
+.PHONY: bench-native
+bench-native: $(VENV_READY) ## native kernels beside NumPy, SciPy and scikit-learn
+	$(BIN)/python benches/native_kernels.py
+
 .PHONY: bench
 bench: build ## estimators beside scikit-learn, dispatch, import time
 	$(BIN)/python benches/estimators.py

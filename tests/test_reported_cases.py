@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 f32 = np.float32
-OURS = {"B08", "B09", "B10", "B11", "B40", "B48", "B56", "B58", "B59", "B60", "B61", "B63", "B65", "B67"}
-SKLEARN_WRONG = {"B03", "B05", "B06"}
+OURS = {"B06", "B08", "B09", "B10", "B11", "B13", "B38", "B40", "B42", "B43", "B44", "B46", "B48", "B56", "B58"}
+OURS |= {"B59", "B60", "B61", "B63", "B65", "B67"}
+SKLEARN_WRONG = {"B03", "B05"}
 if sklearn.__version__.startswith("1.6."):
     SKLEARN_WRONG.add("B28")
 SHORTEST_REASON = 20
@@ -57,7 +58,9 @@ def bug(ident: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
                 pytest.skip(f"refused: {refusal}")
 
         if ident in SKLEARN_WRONG:
-            judged = pytest.mark.xfail(reason="scikit-learn itself is wrong here, and this is not ours yet")(judged)
+            # Not on every machine: what is lost depends on the BLAS.
+            reason = "scikit-learn itself is wrong here, and this is not ours yet"
+            judged = pytest.mark.xfail(reason=reason, strict=False)(judged)
         backends = ["auto", "native", "gpu"] if ident in OURS else ["auto"]
         return pytest.mark.parametrize("backend", backends, indirect=True)(judged)
 

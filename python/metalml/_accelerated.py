@@ -106,6 +106,7 @@ class Run:
         name: str = "X",
         allow_nan: bool = False,
         solves_on_host: bool = False,
+        keeps_float64: bool = False,
     ) -> Device | None:
         """Choose the engine, after validation and before any computing.
 
@@ -127,6 +128,8 @@ class Run:
             NaN is no error in `X`.
         solves_on_host : bool, default=False
             The native engine takes part after the GPU.
+        keeps_float64 : bool, default=False
+            No GPU takes float64 data, whatever `precision` says.
 
         Returns
         -------
@@ -135,7 +138,14 @@ class Run:
         """
         device, reason = None, self._refusal
         if reason is None:
-            device, reason = choose(self._options, work, X.shape, n_targets, X.dtype if dtype is None else dtype)
+            device, reason = choose(
+                self._options,
+                work,
+                X.shape,
+                n_targets,
+                X.dtype if dtype is None else dtype,
+                keeps_float64=keeps_float64,
+            )
         if device is not None:
             self.decision = Decision(f"{device.api}+native" if solves_on_host else device.api, None)
             return device

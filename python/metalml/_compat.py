@@ -46,6 +46,7 @@ __all__ = [
     "validated",
     "validated_pair",
     "without_output_wrapping",
+    "zeros_to_one",
 ]
 
 _Method = TypeVar("_Method", bound="Callable[..., object]")
@@ -136,6 +137,13 @@ def constant_columns_to_one(variance: np.ndarray, mean: np.ndarray, n_samples: n
 
     constant = _is_constant_feature(variance, mean, n_samples)
     return cast("np.ndarray", _handle_zeros_in_scale(np.sqrt(variance), copy=False, constant_mask=constant))
+
+
+def zeros_to_one(scale: np.ndarray) -> np.ndarray:
+    """Return a copy of the scales, with 1 for those that scikit-learn takes for 0."""
+    from sklearn.preprocessing._data import _handle_zeros_in_scale
+
+    return cast("np.ndarray", _handle_zeros_in_scale(scale, copy=True))
 
 
 @contextmanager

@@ -15,9 +15,11 @@ __all__ = [
     "UnsuitedError",
     "__version__",
     "adapters",
+    "column_ranges",
     "column_statistics",
     "least_squares_fit",
     "linear_predict",
+    "normalize_rows",
     "open_device",
     "ridge_fit",
     "scale_columns",
@@ -50,6 +52,10 @@ def open_device(api: str | None, selector: str | None, software: bool) -> Device
 def column_statistics(
     x: _Floats, sample_weight: _Floats | None, device: Device | None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+def column_ranges(
+    x: _Floats, device: Device | None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+def normalize_rows(x: _Floats, out: _Floats, norm: str, device: Device | None) -> None: ...
 def scale_columns(
     x: _Floats,
     out: _Floats,

@@ -44,8 +44,10 @@ engine_version: str = _core.__version__
 # Values (rows x columns) from which `auto` takes a GPU, by kind of device: set high on purpose, until the devices are
 # calibrated. The copy to a discrete GPU costs about as much as the native engine's whole pass over the data.
 GPU_FLOORS: Mapping[str, Mapping[str, int]] = {
-    "standard_scaler_fit": {"integrated": 20_000_000, "discrete": 20_000_000, "virtual": 50_000_000},
-    "standard_scaler_transform": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
+    "column_statistics": {"integrated": 20_000_000, "discrete": 20_000_000, "virtual": 50_000_000},
+    "scale_columns": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
+    "column_ranges": {"integrated": 20_000_000, "discrete": 20_000_000, "virtual": 50_000_000},
+    "normalize_rows": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
     "ridge_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "least_squares_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "linear_predict": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
@@ -109,7 +111,15 @@ def unavailable(options: Options, operation: str, reason: str) -> BackendUnavail
     return MetalUnavailableError(message) if options.backend == "metal" else BackendUnavailableError(message)
 
 
-def choose(options: Options, work: str, shape: tuple[int, ...], n_targets: int, dtype: np.dtype) -> Choice:
+def choose(
+    options: Options,
+    work: str,
+    shape: tuple[int, ...],
+    n_targets: int,
+    dtype: np.dtype,
+    *,
+    keeps_float64: bool = False,
+) -> Choice:
     """Choose between a GPU and the native engine, for data that were validated.
 
     Parameters
@@ -124,9 +134,13 @@ def choose(options: Options, work: str, shape: tuple[int, ...], n_targets: int, 
         Columns of the result or of the targets.
     dtype : numpy.dtype
         Type of the data, float32 or float64.
+    keeps_float64 : bool, default=False
+        The result is nearly exact, and float64 data get it in float64 whatever `precision` says.
     """
     if options.backend == "native":
         return Choice(None, 'the native engine was asked for (`backend="native"`)')
+    if dtype != np.float32 and keeps_float64:
+        return Choice(None, "the data are float64 (or become it), and this operation keeps all of their digits")
     if dtype != np.float32 and options.precision != "float32":
         return Choice(
             None,

@@ -120,5 +120,5 @@ def test_refusals_and_errors_are_those_of_scikit_learn(backend: str, bad: str) -
             ml.linear_model.LinearRegression().fit(X, y, np.full((3,), 1.0))
         return
     X[7, 3] = getattr(np, bad)
-    with pytest.raises(ValueError, match="NaN|infinity"):
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
         ml.linear_model.LinearRegression().fit(X, y)

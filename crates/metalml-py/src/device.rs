@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use metalml::device::{self, AdapterFacts, Request, Verdict};
-use metalml::kernels::{FAMILIES, Family, column_stats, float_probe, gram, linear_map, matmul, scale_shift};
+use metalml::kernels::{
+    FAMILIES, Family, column_stats, float_probe, gram, linear_map, matmul, normalize_rows, scale_shift,
+};
 use metalml::run::Target;
 use metalml::self_test;
 use pyo3::prelude::*;
@@ -68,8 +70,9 @@ pub(crate) fn open_device(
 fn needs(operation: &str, n_rows: u64, n_cols: u64, n_targets: u64) -> Option<(&'static [&'static Family], u64)> {
     const RING: u64 = 3 * (32 << 20);
     Some(match operation {
-        "standard_scaler_fit" => (&[&column_stats::FAMILY], n_rows * n_cols),
-        "standard_scaler_transform" => (&[&scale_shift::FAMILY], RING / 2),
+        "column_statistics" | "column_ranges" => (&[&column_stats::FAMILY], n_rows * n_cols),
+        "scale_columns" => (&[&scale_shift::FAMILY], RING / 2),
+        "normalize_rows" => (&[&normalize_rows::FAMILY], RING / 2),
         "ridge_fit" if n_rows < n_cols => (
             &[&column_stats::FAMILY, &matmul::FAMILY, &scale_shift::FAMILY],
             n_rows * n_rows + n_rows * n_targets + RING,

@@ -1,7 +1,8 @@
 //! One function a job.
 
-use metalml::algorithms::{linear, ridge, standard_scaler};
+use metalml::algorithms::{column_range, linear, normalizer, ridge, standard_scaler};
 use metalml::engine::{Input, Rows};
+use metalml::kernels::normalize_rows::RowNorm;
 use metalml::kernels::scale_shift::Affine;
 use metalml::matrix::HostMatrix;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
@@ -52,6 +53,55 @@ pub(crate) fn column_statistics<'py>(
         mean.collect::<Vec<_>>().into_pyarray(py),
         variance.into_pyarray(py),
     ))
+}
+
+/// The least and the greatest value of each column, and how many values are not NaN.
+#[pyfunction]
+#[pyo3(signature = (x, device))]
+pub(crate) fn column_ranges<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    device: Option<&Device>,
+) -> PyResult<(Doubles<'py>, Doubles<'py>, Doubles<'py>)> {
+    let found = run(py, device, column_range::ColumnRange { x: host(x, "X")? })?;
+    Ok((
+        found.least.into_pyarray(py),
+        found.greatest.into_pyarray(py),
+        found.count.into_pyarray(py),
+    ))
+}
+
+/// `out` = the rows of `x`, each divided by its norm, `l1`, `l2` or `max`; `out` may be `x` itself.
+#[pyfunction]
+#[pyo3(signature = (x, out, norm, device))]
+pub(crate) fn normalize_rows<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    out: &Floats<'py>,
+    norm: &str,
+    device: Option<&Device>,
+) -> PyResult<()> {
+    let norm = match norm {
+        "l1" => RowNorm::L1,
+        "l2" => RowNorm::L2,
+        "max" => RowNorm::Max,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "`norm` is {norm:?}; it can be `l1`, `l2`, `max`"
+            )));
+        }
+    };
+    let source = host(x, "X")?;
+    if x.shape() != out.shape() {
+        return Err(shape("out", x.len(), out.len()));
+    }
+    // In place, a matrix of no rows stands for the element type: the data are only reached through `out`.
+    let (rows, element) = if x.is(out) {
+        (Rows::Same(host_mut(out, "out")?), source.rows(0..0))
+    } else {
+        (Rows::Apart(Input::finite(source, "X"), host_mut(out, "out")?), source)
+    };
+    run(py, device, normalizer::Normalize { rows, norm, element })
 }
 
 /// `out = (x - mean) / scale`, or `x * scale + mean`; `out` may be `x` itself.

@@ -18,7 +18,9 @@ mod _core {
         BackendUnavailableError, DeviceError, InternalError, MetalUnavailableError, NonFiniteError, UnsuitedError,
     };
     #[pymodule_export]
-    use crate::estimators::{column_statistics, least_squares_fit, linear_predict, ridge_fit, scale_columns};
+    use crate::estimators::{
+        column_ranges, column_statistics, least_squares_fit, linear_predict, normalize_rows, ridge_fit, scale_columns,
+    };
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]

@@ -1,4 +1,4 @@
-"""Least squares: the Gram matrix on an engine, the system solved in float64, and improved by residuals where that helps."""
+"""Least squares: the Gram matrix on an engine, the system solved in float64, and improved by residuals."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class LinearRegression(Accelerated, linear_model.LinearRegression):
         linear_model.LinearRegression,
         """
         `fit` runs for dense data with more rows than columns. The Gram matrix of the centred data is made on the GPU
-        (float32) or on the native engine (float32, float64); the system is solved in float64, and its answer improved by
-        the residuals of the rows until it is as good as one that never squares the condition of the data. Columns that
-        depend on each other are left to scikit-learn, which finds the answer of least norm. `predict` runs wherever the
-        data are.
+        (float32) or on the native engine (float32, float64); the system is solved in float64, and its answer improved
+        by the residuals of the rows until it is as good as one that never squares the condition of the data. Columns
+        that depend on each other are left to scikit-learn, which finds the answer of least norm. `predict` runs
+        wherever the data are.
         """,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn import preprocessing
@@ -16,19 +16,24 @@ from metalml._compat import (
     fit_context,
     fit_task,
     issparse,
-    raise_if_not_finite,
     type_of_sample_count,
     validated,
 )
 from metalml._documentation import on_the_gpu
 from metalml._support import LeaveToScikitLearnError, Rule
+from metalml.preprocessing._columns import (
+    DTYPES,
+    NOT_HALF,
+    leave_half_precision,
+    raise_like_scikit_learn,
+    scaled_columns,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
 _SPARSE_FORMATS = ("csr", "csc")
-_DTYPES = [np.float64, np.float32, np.float16]
 
 
 class _Moments(NamedTuple):
@@ -51,10 +56,6 @@ class _Moments(NamedTuple):
         mean = np.where(self.weight == 0, other.mean, np.where(other.weight == 0, self.mean, mean))
         variance = np.where(self.weight == 0, other.variance, np.where(other.weight == 0, self.variance, variance))
         return _Moments(weight, mean, variance)
-
-
-def _is_not_half(_: object, X: object) -> bool:
-    return getattr(X, "dtype", None) != np.float16
 
 
 def _can_center(est: StandardScaler, X: object) -> bool:
@@ -81,7 +82,6 @@ def _partial_fit_is_ours(est: StandardScaler, _: object) -> bool:
     return type(est).partial_fit is StandardScaler.partial_fit
 
 
-_NOT_HALF = Rule(_is_not_half, "float16 data run in scikit-learn, which keeps their type")
 _CENTERS = Rule(_can_center, "sparse data cannot be centred", is_error=True)
 _FITTED = Rule(lambda est, _: hasattr(est, "scale_"), "the scaler is not fitted", is_error=True)
 _COLUMNS = Rule(_state_is_columns, "`mean_` and `scale_` are not those of a fit with NumPy arrays")
@@ -100,7 +100,7 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
     @accelerated(
         preprocessing.StandardScaler,
         _CENTERS,
-        _NOT_HALF,
+        NOT_HALF,
         Rule(_partial_fit_is_ours, "a subclass has its own `partial_fit`, which scikit-learn's `fit` calls"),
         is_fit=True,
         calls_others=True,
@@ -116,7 +116,7 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
     @accelerated(
         preprocessing.StandardScaler,
         _CENTERS,
-        _NOT_HALF,
+        NOT_HALF,
         Rule(_can_continue, "the statistics so far were made with other settings of `with_mean` and `with_std`"),
         is_fit=True,
     )
@@ -127,16 +127,16 @@ class StandardScaler(Accelerated, preprocessing.StandardScaler):
         _learn(self, run, X, y, sample_weight)
         return self
 
-    @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, _NOT_HALF, _COLUMNS)
+    @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, NOT_HALF, _COLUMNS)
     def transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:
         x = validated(
-            self, X, reset=False, accept_sparse="csr", dtype=_DTYPES, force_writeable=False, ensure_all_finite=False
+            self, X, reset=False, accept_sparse="csr", dtype=DTYPES, force_writeable=False, ensure_all_finite=False
         )
         return _apply(self, run, x, in_place=not (self.copy if copy is None else copy), inverse=False)
 
-    @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, _NOT_HALF, _COLUMNS)
+    @accelerated(preprocessing.StandardScaler, _FITTED, _CENTERS, NOT_HALF, _COLUMNS)
     def inverse_transform(self, run: Run, X: npt.ArrayLike, copy: bool | None = None) -> np.ndarray:
-        x = checked_array(X, accept_sparse="csr", dtype=_DTYPES, ensure_all_finite=False)
+        x = checked_array(X, accept_sparse="csr", dtype=DTYPES, ensure_all_finite=False)
         return _apply(self, run, x, in_place=not (self.copy if copy is None else copy), inverse=True)
 
 
@@ -144,12 +144,12 @@ def _learn(
     scaler: StandardScaler, run: Run, X: npt.ArrayLike, y: object, sample_weight: npt.ArrayLike | float | None
 ) -> None:
     is_first = not hasattr(scaler, "n_samples_seen_")
-    x = validated(scaler, X, accept_sparse=_SPARSE_FORMATS, dtype=_DTYPES, ensure_all_finite=False, reset=is_first)
+    x = validated(scaler, X, accept_sparse=_SPARSE_FORMATS, dtype=DTYPES, ensure_all_finite=False, reset=is_first)
     run.leave_sparse(x, is_error=scaler.with_mean)
     with fit_task(scaler, x, y, {"sample_weight": sample_weight}):
         weights = checked_weights(sample_weight, x, estimator=scaler, allow_nan=True)
-        device = run.place("standard_scaler_fit", scaler, x, allow_nan=True)
-        _leave_half_precision(x)
+        device = run.place("column_statistics", scaler, x, allow_nan=True)
+        leave_half_precision(x)
         if weights is not None and not (np.all(weights >= 0) and np.any(weights > 0)):
             msg = "sample weights below 0, or all 0, run in scikit-learn"
             raise LeaveToScikitLearnError(msg)
@@ -158,7 +158,7 @@ def _learn(
             # Without centring and scaling scikit-learn counts rows and does not weigh them.
             moments = _Moments(*_core.column_statistics(aligned(x), weights if computes else None, device))
         except _core.NonFiniteError as error:
-            _raise_like_scikit_learn(scaler, error, x)
+            raise_like_scikit_learn(scaler, error, x)
         if not is_first:
             moments = _so_far(scaler, x.shape[1]).merged_with(moments)
         _set_state(scaler, moments, computes=computes, weighted=weights is not None, dtype=x.dtype)
@@ -189,41 +189,7 @@ def _set_state(scaler: StandardScaler, moments: _Moments, *, computes: bool, wei
 
 def _apply(scaler: StandardScaler, run: Run, x: np.ndarray, *, in_place: bool, inverse: bool) -> np.ndarray:
     run.leave_sparse(x, is_error=scaler.with_mean)
+    mean = scaler.mean_ if scaler.with_mean else None
+    scale = scaler.scale_ if scaler.with_std else None
     # scikit-learn gives the data of an inverse transform no name.
-    name = "" if inverse else "X"
-    device = run.place("standard_scaler_transform", scaler, x, name=name, allow_nan=True)
-    _leave_half_precision(x)
-    mean = _column_values(scaler.mean_, x.shape[1]) if scaler.with_mean else None
-    scale = _column_values(scaler.scale_, x.shape[1]) if scaler.with_std else None
-    writes_input = in_place and x.flags.writeable
-    if writes_input and not x.flags.carray:
-        msg = "`copy=False` on an array that is not C-contiguous runs in scikit-learn"
-        raise LeaveToScikitLearnError(msg)
-    x = x if writes_input else aligned(x)
-    out = x if writes_input else np.empty(x.shape, dtype=x.dtype)
-    try:
-        _core.scale_columns(x, out, mean, scale, inverse, device)
-    except _core.NonFiniteError as error:
-        _raise_like_scikit_learn(scaler, error, x, name)
-    return out
-
-
-def _column_values(kept: object, n_columns: int) -> np.ndarray:
-    values = np.asarray(kept, dtype=np.float64)
-    if values.shape != (n_columns,):
-        msg = f"{n_columns} columns, and statistics of shape {values.shape}"
-        raise LeaveToScikitLearnError(msg, is_error=True)
-    return np.ascontiguousarray(values)
-
-
-def _leave_half_precision(x: np.ndarray) -> None:
-    if x.dtype == np.float16:  # a data frame shows its type only after conversion
-        raise LeaveToScikitLearnError(_NOT_HALF.reason)
-
-
-def _raise_like_scikit_learn(
-    scaler: StandardScaler, error: _core.NonFiniteError, x: np.ndarray, name: str = "X"
-) -> NoReturn:
-    raise_if_not_finite(x, estimator=scaler, name=name, allow_nan=True)
-    msg = "the data hold infinite values and scikit-learn was told to assume that they are finite"
-    raise LeaveToScikitLearnError(msg) from error
+    return scaled_columns(scaler, run, x, mean, scale, in_place=in_place, multiply=inverse, name="" if inverse else "X")

@@ -1,5 +1,7 @@
 //! One folder a model: its parameters, its fit, its predictions.
 
+pub mod column_range;
 pub mod linear;
+pub mod normalizer;
 pub mod ridge;
 pub mod standard_scaler;

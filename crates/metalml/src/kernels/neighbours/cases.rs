@@ -118,5 +118,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         case(1024, [3, 4500, 6], Metric::SquaredEuclidean, 1e5, true),
         case(40, [30, 2000, 4], Metric::Euclidean, 0.0, true),
         case(3, [70, 5000, 16], Metric::Euclidean, 1e5, false),
+        // Blocks of queries in the tests with small bindings.
+        case(3, [700, 90, 8], Metric::Euclidean, 1e5, false),
     ]
 }
