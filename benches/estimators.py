@@ -58,6 +58,22 @@ def _predict(space: object, X: np.ndarray, y: np.ndarray) -> Callable[[], object
     return lambda: model.predict(X)
 
 
+def _classify(space: object, X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
+    few = X[:1000], (y[:1000] > np.median(y)).astype(int)
+    model = space.linear_model.RidgeClassifier().fit(*few)
+    return lambda: model.predict(X)
+
+
+def _range(space: object, X: np.ndarray, _: np.ndarray) -> Callable[[], object]:
+    scaler = space.preprocessing.MinMaxScaler().fit(X)
+    return lambda: scaler.transform(X)
+
+
+def _normalize(space: object, X: np.ndarray, _: np.ndarray) -> Callable[[], object]:
+    scaler = space.preprocessing.Normalizer().fit(X)
+    return lambda: scaler.transform(X)
+
+
 WORKS = [
     Work(
         "StandardScaler.fit", lambda space, X, _: lambda: space.preprocessing.StandardScaler().fit(X), lambda m: m.var_
@@ -65,6 +81,17 @@ WORKS = [
     Work("StandardScaler.transform", _transform, lambda Z: Z),
     Work("Ridge.fit", lambda space, X, y: lambda: space.linear_model.Ridge().fit(X, y), lambda m: m.coef_),
     Work("Ridge.predict", _predict, lambda p: p),
+    Work(
+        "LinearRegression.fit",
+        lambda space, X, y: lambda: space.linear_model.LinearRegression().fit(X, y),
+        lambda m: m.coef_,
+    ),
+    Work("RidgeClassifier.predict", _classify, lambda p: p),
+    Work(
+        "MinMaxScaler.fit", lambda space, X, _: lambda: space.preprocessing.MinMaxScaler().fit(X), lambda m: m.data_max_
+    ),
+    Work("MinMaxScaler.transform", _range, lambda Z: Z),
+    Work("Normalizer.transform", _normalize, lambda Z: Z),
 ]
 
 
