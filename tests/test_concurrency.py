@@ -84,8 +84,8 @@ FORK = """
             Z = ml.preprocessing.StandardScaler().fit_transform(X)
             reason = model.fallback_reasons_["fit"]
             # On a device of its own, or elsewhere with the reason: never wrong, never stuck.
-            c = X - X.mean(0)
-            right = np.allclose(model.coef_, np.linalg.solve(c.T @ c + np.eye(4), c.T @ y), rtol=1e-4)
+            c = X.astype(float) - X.mean(0, dtype=float)
+            right = np.allclose(model.coef_, np.linalg.solve(c.T @ c + np.eye(4), c.T @ y), rtol=1e-4, atol=1e-5)
             right &= np.allclose(Z.std(0), 1, rtol=1e-4)
             named = {backend!r} == "native" or model.backend_ not in ("native", "cpu") or "fork" in reason
             status = 0 if right and named else 2

@@ -42,8 +42,10 @@ def assert_close(found: npt.ArrayLike, expected: npt.ArrayLike, dtype: npt.DType
     assert error <= limit, f"relative error {error:.2e} > {limit:.2e} for {np.dtype(dtype)}"
 
 
-def assert_as_right_as(theirs: npt.ArrayLike, ours: npt.ArrayLike, exact: npt.ArrayLike, what: str) -> None:
-    """Assert that our float32 answer is off by no more than theirs, or by no more than one float32 ulp."""
+def assert_as_right_as(
+    theirs: npt.ArrayLike, ours: npt.ArrayLike, exact: npt.ArrayLike, what: str, ulps: int = 1
+) -> None:
+    """Assert that our float32 answer is off by no more than theirs, or by no more than some float32 ulps."""
     our_error, their_error = relative_error(ours, exact), relative_error(theirs, exact)
-    limit = max(their_error, ulp(np.float32))
+    limit = max(their_error, ulps * ulp(np.float32))
     assert our_error <= limit, f"{what}: error {our_error:.2e}, scikit-learn's float32 {their_error:.2e}"

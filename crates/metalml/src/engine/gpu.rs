@@ -225,6 +225,10 @@ impl<'a> Storage for Gpu<'a> {
         ))
     }
 
+    fn create_beside(&self, other: &GpuMatrix<'a>, n_cols: usize) -> Result<GpuMatrix<'a>> {
+        Ok(GpuMatrix::new(None, other.n_rows, n_cols, other.rows_per_block))
+    }
+
     fn resident<const N: usize>(
         &self,
         values: [&[f32]; N],

@@ -51,6 +51,8 @@ pub trait Storage: Sized {
     fn wide(value: f64) -> Self::Wide;
     /// A matrix whose values nobody has written yet.
     fn create(&self, n_rows: usize, n_cols: usize) -> Result<Self::Matrix>;
+    /// The same, of the rows of another, split where that is.
+    fn create_beside(&self, other: &Self::Matrix, n_cols: usize) -> Result<Self::Matrix>;
     /// Matrices of the same rows with these row-major values, all split at the same rows.
     fn resident<const N: usize>(
         &self,

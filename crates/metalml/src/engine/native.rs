@@ -119,6 +119,9 @@ impl<'a, T: OnHost> Storage for Native<'a, T> {
     fn create(&self, n_rows: usize, n_cols: usize) -> Result<NativeMatrix<'a, T>> {
         Ok(NativeMatrix::Owned(vec![T::default(); n_rows * n_cols], n_cols))
     }
+    fn create_beside(&self, other: &NativeMatrix<'a, T>, n_cols: usize) -> Result<NativeMatrix<'a, T>> {
+        self.create(other.n_rows(), n_cols)
+    }
     fn resident<const N: usize>(&self, values: [&[T]; N], _: usize, n_cols: [usize; N]) -> Result<[Self::Matrix; N]> {
         let mut n_cols = n_cols.into_iter();
         Ok(values.map(|values| NativeMatrix::Owned(values.to_vec(), n_cols.next().unwrap_or_default())))

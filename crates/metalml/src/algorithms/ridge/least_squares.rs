@@ -103,8 +103,8 @@ struct Rows<'r, E: Engine> {
 
 /// Adds what the residuals ask for, until they ask for no more than rounding.
 fn refine<E: Engine>(engine: &E, fit: &Fit<'_>, rows: &Rows<'_, E>, factor: &Factor, answer: &mut [f64]) -> Result<()> {
-    let (n, d, t) = (rows.x.n_rows(), rows.x.n_cols(), rows.y.n_cols());
-    let (mut residual, one) = (engine.create(n, t)?, identity::<E>(engine, t)?);
+    let (d, t) = (rows.x.n_cols(), rows.y.n_cols());
+    let (mut residual, one) = (engine.create_beside(rows.x, t)?, identity::<E>(engine, t)?);
     let frame = Frame {
         shift: vec![0.0; t],
         unit: rows.of_y.frame.unit.clone(),
