@@ -3,6 +3,8 @@
 //! `cargo bench -p metalml --bench kernels [-- gram]`. A case makes its data, brings them, computes and fetches: what is
 //! shown is the least that a kernel does. The GPU is the one that `METALML_DEVICE` names, else one that is not software.
 
+mod whole_forest;
+
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -12,7 +14,7 @@ use metalml::device::{Device, Options, Request};
 use metalml::engine::{Frame, Gpu, Metric, Storage};
 use metalml::kernels::FAMILIES;
 use metalml::kernels::column_stats::ColumnStats as _;
-use metalml::kernels::forest::{Combine, Forest as _, PackedForest, Tree};
+use metalml::kernels::forest::{Combine, Forest as _};
 use metalml::kernels::gram::{Framed, Gram as _};
 use metalml::kernels::kernel_sums::{KernelShape, KernelSum, KernelSums as _};
 use metalml::kernels::matmul::{Matmul as _, Operand, Terms};
@@ -23,6 +25,8 @@ use metalml::kernels::radius::Radius as _;
 use metalml::kernels::segment_sums::{SegmentSums as _, Segments};
 use metalml::kernels::sorting::Sorting as _;
 use metalml::testing::{On, uniform};
+
+use self::whole_forest::whole_forest;
 
 /// Operations below which a case times its overhead.
 const LEAST_WORK: u64 = 100_000;
@@ -340,50 +344,6 @@ fn others(criterion: &mut Criterion) {
     time("forest/1000000x50by100of16".into(), &|| {
         drop(engine.forest_sums(&x, &forest, &mean).expect("it runs"));
     });
-}
-
-/// Whole trees, whose thresholds halve what comes to them, about.
-fn whole_forest(n_trees: usize, depth: u32, n_cols: usize) -> PackedForest {
-    let n_nodes = (1_usize << (depth + 1)) - 1;
-    let inner = n_nodes / 2;
-    let child = |right: usize| -> Vec<i64> {
-        let of = |node: usize| {
-            if node < inner {
-                (2 * node + 1 + right) as i64
-            } else {
-                -1
-            }
-        };
-        (0..n_nodes).map(of).collect()
-    };
-    let (left, right) = (child(0), child(1));
-    let (missing_left, set) = (vec![false; n_nodes], vec![None; n_nodes]);
-    let random: Vec<Vec<f64>> = (0..n_trees as u64).map(|tree| uniform(n_nodes, 5 + tree)).collect();
-    let features: Vec<Vec<i64>> = random
-        .iter()
-        .map(|random| {
-            let column = |value: f64| (((value + 0.5) * 7919.0) as i64).rem_euclid(n_cols as i64);
-            (0..n_nodes)
-                .map(|node| if node < inner { column(random[node]) } else { -2 })
-                .collect()
-        })
-        .collect();
-    let thresholds: Vec<Vec<f64>> = random
-        .iter()
-        .map(|random| random.iter().map(|value| value * 0.3).collect())
-        .collect();
-    let trees: Vec<Tree<'_>> = (0..n_trees)
-        .map(|tree| Tree {
-            feature: &features[tree],
-            threshold: &thresholds[tree],
-            left: &left,
-            right: &right,
-            missing_left: &missing_left,
-            set: &set,
-            values: &random[tree],
-        })
-        .collect();
-    PackedForest::new(&trees, n_cols, 1, &[]).expect("whole trees")
 }
 
 fn main() {

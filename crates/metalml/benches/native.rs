@@ -3,6 +3,8 @@
 //! Reads lines. `WORK DTYPE N D K` makes data of that size; `run` answers with the seconds of one call. What the letters mean is up to
 //! the work: rows, columns, and how many centres, neighbours, segments, references or trees.
 
+mod whole_forest;
+
 use std::hint::black_box;
 use std::io::{BufRead as _, Write as _};
 use std::time::Instant;
@@ -11,7 +13,7 @@ use bytemuck::Pod;
 use metalml::engine::{Frame, Metric, Native, OnHost, Storage};
 use metalml::kernels::column_stats::ColumnStats as _;
 use metalml::kernels::elementwise::{Activation, Elementwise as _, Program};
-use metalml::kernels::forest::{Combine, Forest as _, PackedForest, Tree};
+use metalml::kernels::forest::{Combine, Forest as _};
 use metalml::kernels::gram::{Framed, Gram as _};
 use metalml::kernels::kernel_sums::{KernelShape, KernelSum, KernelSums as _};
 use metalml::kernels::matmul::{Matmul as _, Operand, Terms};
@@ -24,6 +26,8 @@ use metalml::kernels::segment_sums::{SegmentSums as _, Segments};
 use metalml::kernels::sorting::Sorting as _;
 use metalml::kernels::top_k_rows::TopKRows as _;
 use metalml::testing::uniform;
+
+use self::whole_forest::whole_forest;
 
 /// One call of some work.
 type Call = Box<dyn FnMut()>;
@@ -156,43 +160,6 @@ fn frame(n_cols: usize) -> Frame {
         shift: vec![0.1; n_cols],
         unit: vec![1.0; n_cols],
     }
-}
-
-/// Whole trees of random thresholds.
-fn whole_forest(n_trees: usize, depth: u32, n_cols: usize) -> PackedForest {
-    let n_nodes = (1_usize << (depth + 1)) - 1;
-    let inner = n_nodes / 2;
-    let child = |side: usize| -> Vec<i64> {
-        let of = |node: usize| if node < inner { (2 * node + 1 + side) as i64 } else { -1 };
-        (0..n_nodes).map(of).collect()
-    };
-    let (left, right) = (child(0), child(1));
-    let (missing_left, set) = (vec![false; n_nodes], vec![None; n_nodes]);
-    let random: Vec<Vec<f64>> = (0..n_trees as u64).map(|tree| uniform(n_nodes, 5 + tree)).collect();
-    let column = |value: f64| (((value + 0.5) * 7919.0) as i64).rem_euclid(n_cols as i64);
-    let features: Vec<Vec<i64>> = random
-        .iter()
-        .map(|random| {
-            let of = |node: usize| if node < inner { column(random[node]) } else { -2 };
-            (0..n_nodes).map(of).collect()
-        })
-        .collect();
-    let thresholds: Vec<Vec<f64>> = random
-        .iter()
-        .map(|random| random.iter().map(|value| value * 0.3).collect())
-        .collect();
-    let trees: Vec<Tree<'_>> = (0..n_trees)
-        .map(|tree| Tree {
-            feature: &features[tree],
-            threshold: &thresholds[tree],
-            left: &left,
-            right: &right,
-            missing_left: &missing_left,
-            set: &set,
-            values: &random[tree],
-        })
-        .collect();
-    PackedForest::new(&trees, n_cols, 1, &[]).expect("whole trees")
 }
 
 fn main() -> std::io::Result<()> {

@@ -6,19 +6,19 @@
 
 use faer::{MatRef, Side};
 
-use super::primal::recentre;
-use super::{Fit, Fitted, finish, inputs, unsuited};
-use crate::engine::{Border, Frame, Input, Real, Shape};
+use super::primal::{Sums, sums};
+use super::{Fit, Fitted, finish, unsuited};
+use crate::engine::{Border, Frame, Real, Shape};
 use crate::kernels::Engine;
 use crate::kernels::gram::Framed;
 use crate::kernels::matmul::{Operand, Terms};
 use crate::solvers::cholesky::Factor;
-use crate::solvers::moments::{Moments, measured, moments};
+use crate::solvers::moments::measured;
 use crate::{Error, Result};
 
 /// The error that products of rounded rows leave in each other, for a matrix of condition 1.
 const ROUNDING: [f64; 2] = [1e-7, 4e-16];
-/// Below this product of condition and error the first answer is as good as any.
+/// Below this product of the condition and the share of rounded sums the first answer is as good as any.
 const NEEDS_NONE: f64 = 30.0;
 /// The greatest factor that a round of refinement may leave of the error: in float32 predictions are rounded, in float64 the least singular
 /// value is not refined, and beyond this another method is as good.
@@ -28,20 +28,9 @@ const MOST_ROUNDS: usize = 6;
 const MOST_FAR: f64 = 1e4;
 
 pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Result<Fitted> {
-    let [x_input, y_input] = inputs(fit);
-    let (x, y, weights) = if let Some(weights) = fit.weights {
-        let [x, y, weights] = engine.bring([x_input, y_input, Input::finite(weights, "sample_weight")])?;
-        (x, y, Some(weights))
-    } else {
-        let [x, y] = engine.bring([x_input, y_input])?;
-        (x, y, None)
-    };
-    let of_x = moments(engine, &x, &x_input, weights.as_ref())?;
-    let of_y = moments(engine, &y, &y_input, weights.as_ref())?;
-    let products = engine.gram(Framed(&x, &of_x.frame), Framed(&y, &of_y.frame), weights.as_ref())?;
-    let [mut products] = engine.fetch([&products])?;
-    let share = recentre(&mut products, &of_x, &of_y, fit.params.fit_intercept)?;
-    let (d, t) = (x.n_cols(), y.n_cols());
+    let rows = sums(engine, fit)?;
+    let (of_x, of_y, products, share) = (&rows.of_x, &rows.of_y, &rows.products, rows.share);
+    let (d, t) = (rows.x.n_cols(), rows.y.n_cols());
     let gram: Vec<f64> = products
         .chunks_exact(d + t)
         .take(d)
@@ -78,13 +67,6 @@ pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Resu
             let reason = "the mean of a column of X is too far off for the condition of its products".into();
             return Err(Error::Unsuited { reason });
         }
-        let rows = Rows {
-            x: &x,
-            y: &y,
-            weights: weights.as_ref(),
-            of_x: &of_x,
-            of_y: &of_y,
-        };
         refine(engine, fit, &rows, &factor, &mut answer)?;
     }
     let coefficients = (0..t * d).map(|at| answer[at % d * t + at / d]).collect();
@@ -93,18 +75,10 @@ pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Resu
     Ok(fitted)
 }
 
-struct Rows<'r, E: Engine> {
-    x: &'r E::Matrix,
-    y: &'r E::Matrix,
-    weights: Option<&'r E::Matrix>,
-    of_x: &'r Moments,
-    of_y: &'r Moments,
-}
-
 /// Adds what the residuals ask for, until they ask for no more than rounding.
-fn refine<E: Engine>(engine: &E, fit: &Fit<'_>, rows: &Rows<'_, E>, factor: &Factor, answer: &mut [f64]) -> Result<()> {
+fn refine<E: Engine>(engine: &E, fit: &Fit<'_>, rows: &Sums<E>, factor: &Factor, answer: &mut [f64]) -> Result<()> {
     let (d, t) = (rows.x.n_cols(), rows.y.n_cols());
-    let (mut residual, one) = (engine.create_beside(rows.x, t)?, identity::<E>(engine, t)?);
+    let (mut residual, one) = (engine.create_beside(&rows.x, t)?, identity::<E>(engine, t)?);
     let frame = Frame {
         shift: vec![0.0; t],
         unit: rows.of_y.frame.unit.clone(),
@@ -130,22 +104,22 @@ fn refine<E: Engine>(engine: &E, fit: &Fit<'_>, rows: &Rows<'_, E>, factor: &Fac
             })
             .collect();
         let offset = engine.upload(&offset)?;
-        engine.linear_map(rows.x, &coefficients, &offset, &mut E::write(&mut residual))?;
+        engine.linear_map(&rows.x, &coefficients, &offset, &mut E::write(&mut residual))?;
         let less = Terms {
             beta: -1.0,
             ..Terms::default()
         };
         engine.matmul(
-            Operand::Plain(rows.y),
+            Operand::Plain(&rows.y),
             Operand::Plain(&one),
             &less,
             &mut E::write(&mut residual),
         )?;
-        let of_residual = measured(engine, &residual, rows.weights, &frame)?;
+        let of_residual = measured(engine, &residual, rows.weights.as_ref(), &frame)?;
         let products = engine.gram(
-            Framed(rows.x, &rows.of_x.frame),
+            Framed(&rows.x, &rows.of_x.frame),
             Framed(&residual, &frame),
-            rows.weights,
+            rows.weights.as_ref(),
         )?;
         let [products] = engine.fetch([&products])?;
         let mut step: Vec<f64> = (0..d * t)

@@ -9,6 +9,25 @@ use crate::solvers::moments::{Moments, moments};
 use crate::{Error, Result};
 
 pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Result<Fitted> {
+    let sums = sums(engine, fit)?;
+    let coefficients = solve(&sums.products, fit, sums.share, E::Elem::EPSILON)?;
+    finish(fit, coefficients, &sums.of_x.mean, &sums.of_y.mean)
+}
+
+/// The rows on the engine, and what is summed over them.
+pub(super) struct Sums<E: Engine> {
+    pub(super) x: E::Matrix,
+    pub(super) y: E::Matrix,
+    pub(super) weights: Option<E::Matrix>,
+    pub(super) of_x: Moments,
+    pub(super) of_y: Moments,
+    /// d + t by d + t, about the mean or the origin.
+    pub(super) products: Vec<f64>,
+    /// The greatest share that the rounded sums have in a diagonal element.
+    pub(super) share: f64,
+}
+
+pub(super) fn sums<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Result<Sums<E>> {
     let [x_input, y_input] = inputs(fit);
     let (x, y, weights) = if let Some(weights) = fit.weights {
         let [x, y, weights] = engine.bring([x_input, y_input, Input::finite(weights, "sample_weight")])?;
@@ -22,8 +41,15 @@ pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Resu
     let products = engine.gram(Framed(&x, &of_x.frame), Framed(&y, &of_y.frame), weights.as_ref())?;
     let [mut products] = engine.fetch([&products])?;
     let share = recentre(&mut products, &of_x, &of_y, fit.params.fit_intercept)?;
-    let coefficients = solve(&products, fit, share, E::Elem::EPSILON)?;
-    finish(fit, coefficients, &of_x.mean, &of_y.mean)
+    Ok(Sums {
+        x,
+        y,
+        weights,
+        of_x,
+        of_y,
+        products,
+        share,
+    })
 }
 
 /// How far the products may be from what the statistics of the columns say of them.
@@ -31,7 +57,7 @@ const AGREEMENT: f64 = 1e-3;
 
 /// Move products about `shift` to the mean (with an intercept) or to the origin (without): with `c = mean - shift`, the mean's are
 /// `P - W c cᵀ`, and the origin's `W mean meanᵀ` more. Gives the greatest share that the rounded sums have in a diagonal element.
-pub(super) fn recentre(products: &mut [f64], x: &Moments, y: &Moments, fit_intercept: bool) -> Result<f64> {
+fn recentre(products: &mut [f64], x: &Moments, y: &Moments, fit_intercept: bool) -> Result<f64> {
     let n_cols = x.mean.len() + y.mean.len();
     let joined = |a: &[f64], b: &[f64]| a.iter().chain(b).copied().collect::<Vec<_>>();
     let (mean, offset) = (joined(&x.mean, &y.mean), joined(&x.offset, &y.offset));
