@@ -1,5 +1,6 @@
 //! Host data that someone else owns: `MatrixView` (one element type) and `HostMatrix` (either), to read and to write.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::engine::Real;
@@ -314,6 +315,22 @@ impl HostMatrix<'_> {
         match self {
             Self::F32(_) => f64::from(value as f32),
             Self::F64(_) => value,
+        }
+    }
+
+    /// A value rounded to the element type, and that type's number on its other side; the value twice where it is one of them.
+    pub fn neighbours(&self, value: f64) -> [f64; 2] {
+        match self {
+            Self::F32(_) => {
+                let nearest = value as f32;
+                let other = match f64::from(nearest).total_cmp(&value) {
+                    Ordering::Less => nearest.next_up(),
+                    Ordering::Equal => nearest,
+                    Ordering::Greater => nearest.next_down(),
+                };
+                [nearest.into(), other.into()]
+            }
+            Self::F64(_) => [value; 2],
         }
     }
 

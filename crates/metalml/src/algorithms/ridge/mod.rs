@@ -145,27 +145,69 @@ fn unsuited(error: Error) -> Error {
     }
 }
 
+/// How far the rounding of coefficients may move the intercept, in steps of the numbers about it.
+const ROOM: f64 = 0.125;
+
+/// Round coefficients, each to one of its two neighbours, such that `mean · weights` moves by less than `least`, if that can be: those
+/// nearest to a tie go to the other side first, as long as each brings the sum nearer. What was between two numbers stays there.
+fn round_about(x: &HostMatrix<'_>, weights: &mut [f64], mean: &[f64], least: f64) {
+    struct Step {
+        column: usize,
+        other: f64,
+        /// How much further away the other neighbour is, in steps: 0 at a tie.
+        cost: f64,
+        moves: f64,
+    }
+    let mut shift = 0.0;
+    let mut steps = Vec::new();
+    for (column, (weight, mean)) in weights.iter_mut().zip(mean).enumerate() {
+        let exact = *weight;
+        let [nearest, other] = x.neighbours(exact);
+        let (off, step) = (nearest - exact, other - nearest);
+        *weight = nearest;
+        shift += mean * off;
+        if step != 0.0 {
+            let cost = 1.0 - 2.0 * (off / step).abs();
+            steps.push(Step {
+                column,
+                other,
+                cost,
+                moves: mean * step,
+            });
+        }
+    }
+    steps.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    for step in steps {
+        if shift.abs() < least {
+            break;
+        }
+        if (shift + step.moves).abs() < shift.abs() {
+            shift += step.moves;
+            weights[step.column] = step.other;
+        }
+    }
+}
+
 /// Coefficients rounded as the caller will hold them, and the intercept that goes with them.
 fn finish(fit: &Fit<'_>, mut coefficients: Vec<f64>, x_mean: &[f64], y_mean: &[f64]) -> Result<Fitted> {
-    for value in &mut coefficients {
-        *value = fit.x.rounded(*value);
-    }
-    let at_mean = |weights: &[f64]| {
-        weights
-            .iter()
-            .zip(x_mean)
-            .map(|(weight, mean)| weight * mean)
-            .sum::<f64>()
-    };
-    let intercept: Vec<f64> = if fit.params.fit_intercept {
-        coefficients
-            .chunks_exact(fit.x.n_cols())
-            .zip(y_mean)
-            .map(|(weights, mean)| mean - at_mean(weights))
-            .collect()
+    let mut intercept = vec![0.0; y_mean.len()];
+    if fit.params.fit_intercept {
+        let of = |weights: &[f64], mean: f64| {
+            mean - weights
+                .iter()
+                .zip(x_mean)
+                .map(|(weight, mean)| weight * mean)
+                .sum::<f64>()
+        };
+        let targets = coefficients.chunks_exact_mut(fit.x.n_cols()).zip(y_mean);
+        for (intercept, (weights, &mean)) in intercept.iter_mut().zip(targets) {
+            let [nearest, other] = fit.x.neighbours(of(weights, mean));
+            round_about(&fit.x, weights, x_mean, ROOM * (other - nearest).abs());
+            *intercept = of(weights, mean);
+        }
     } else {
-        vec![0.0; y_mean.len()]
-    };
+        coefficients.iter_mut().for_each(|value| *value = fit.x.rounded(*value));
+    }
     if coefficients
         .iter()
         .chain(&intercept)
