@@ -206,7 +206,9 @@ fn finish(fit: &Fit<'_>, mut coefficients: Vec<f64>, x_mean: &[f64], y_mean: &[f
             *intercept = of(weights, mean);
         }
     } else {
-        coefficients.iter_mut().for_each(|value| *value = fit.x.rounded(*value));
+        for value in &mut coefficients {
+            *value = fit.x.rounded(*value);
+        }
     }
     if coefficients
         .iter()
