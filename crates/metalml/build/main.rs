@@ -50,7 +50,7 @@ fn main() {
                 paths.extend(variants(&out_dir, &name, &format!("{room}::{name}"), sources, ""));
                 continue;
             }
-            let made = with_shared(&text).and_then(|source| contract(&name, &source));
+            let made = with_shared(&text).and_then(|source| contract(&out_dir, &name, &source));
             let (kernel, rest) = made.unwrap_or_else(|why| panic!("{}: {why}", wgsl.display()));
             let rust = format!(
                 "/// The kernel as its WGSL declares it.\npub(crate) const KERNEL: crate::device::Kernel = {kernel};\n{rest}"
@@ -147,7 +147,7 @@ fn variants_of(text: &str) -> Option<(&str, Vec<&str>)> {
 fn variants(out_dir: &Path, file: &str, path: &str, sources: Vec<(String, String)>, rest: &str) -> Vec<String> {
     let (mut kernels, mut contracts) = (Vec::new(), Vec::new());
     for (name, text) in sources {
-        let made = with_shared(&text).and_then(|source| contract(&name, &source));
+        let made = with_shared(&text).and_then(|source| contract(out_dir, &name, &source));
         let (kernel, contract) = made.unwrap_or_else(|why| panic!("{name}: {why}"));
         kernels.push(kernel);
         contracts.push(contract);
@@ -167,8 +167,9 @@ fn variants(out_dir: &Path, file: &str, path: &str, sources: Vec<(String, String
     (0..kernels.len()).map(|at| format!("{path}::ALL[{at}]")).collect()
 }
 
-/// The kernel as a Rust expression, and the rest of its contract.
-fn contract(name: &str, source: &str) -> Result<(String, String), String> {
+/// The kernel as a Rust expression, and the rest of its contract; the whole source is left in a file, to be read.
+fn contract(out_dir: &Path, name: &str, source: &str) -> Result<(String, String), String> {
+    fs::write(out_dir.join(format!("{name}.wgsl")), source).map_err(|error| error.to_string())?;
     let module = naga::front::wgsl::parse_str(source).map_err(|error| error.emit_to_string(source))?;
     naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty())
         .validate(&module)

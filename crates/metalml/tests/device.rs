@@ -24,6 +24,7 @@ const QUIET: Options = Options {
     forget: true,
     as_kind: None,
     runs: None,
+    kernels_from: None,
 };
 /// Uploads above 1 MiB go by the staging ring, each in a submission of its own.
 const BLOCK: u64 = 2 << 20;

@@ -1,5 +1,6 @@
 //! Every kernel on every engine beside its plain f64 meaning.
 
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use metalml::Error;
@@ -22,10 +23,19 @@ fn device(options: Options) -> Device {
         Options {
             poison: true,
             forget: true,
+            kernels_from: edited_kernels(),
             ..options
         },
     )
     .expect("a GPU, if only a software one")
+}
+
+/// `METALML_KERNELS`, a folder, has the WGSL to test in place of what was built: `tools/mutate_kernels.py` writes it.
+fn edited_kernels() -> Option<&'static Path> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    FOLDER
+        .get_or_init(|| std::env::var_os("METALML_KERNELS").map(Into::into))
+        .as_deref()
 }
 
 fn shared() -> &'static Device {

@@ -1,5 +1,6 @@
 //! An opened device: what it allows, what it is doing, and what went wrong on it.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -48,6 +49,8 @@ pub struct Options {
     pub as_kind: Option<Kind>,
     /// Behave as a device that runs this many submissions, and drops the others without a word.
     pub runs: Option<u64>,
+    /// Compile `<name>.wgsl` of this folder, where it is, in place of a kernel's own source: so a wrong edit is tried without a build.
+    pub kernels_from: Option<&'static Path>,
 }
 
 /// What a device has done since it was opened.
@@ -117,7 +120,7 @@ impl Device {
         let limits = limits(&device.limits(), device_memory(&adapter), options);
         let pool = Pool::new(limits.memory);
         let cached = features.contains(wgpu::Features::PIPELINE_CACHE) && !options.forget;
-        let pipelines = Pipelines::new(&device, &facts, cached, options.checked);
+        let pipelines = Pipelines::new(&device, &facts, cached, &options);
         let trust = Trust::load(&facts, options.forget);
         let (staging, readback) = (Ring::to_device(), Ring::to_host());
         let counts = Counts::default();

@@ -1,11 +1,12 @@
 //! Compiled kernels: made on demand, kept for the process, and by the driver on disk where it can.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::adapters::AdapterFacts;
 use super::array::Kernel;
+use super::open::Options;
 use super::trust::{cache_file, write_file};
 use crate::{Error, Result};
 
@@ -14,11 +15,12 @@ pub(crate) struct Pipelines {
     compiled: Mutex<HashMap<&'static str, wgpu::ComputePipeline>>,
     disk: Option<(wgpu::PipelineCache, PathBuf)>,
     checked: bool,
+    kernels_from: Option<&'static Path>,
 }
 
 impl Pipelines {
     #[expect(unsafe_code, reason = "a pipeline cache takes bytes from disk")]
-    pub(super) fn new(device: &wgpu::Device, facts: &AdapterFacts, on_disk: bool, checked: bool) -> Self {
+    pub(super) fn new(device: &wgpu::Device, facts: &AdapterFacts, on_disk: bool, options: &Options) -> Self {
         let disk = on_disk.then(|| cache_file(facts, "pipelines")).flatten().map(|path| {
             let data = std::fs::read(&path).ok();
             let descriptor = wgpu::PipelineCacheDescriptor {
@@ -33,7 +35,8 @@ impl Pipelines {
         Self {
             compiled: Mutex::default(),
             disk,
-            checked,
+            checked: options.checked,
+            kernels_from: options.kernels_from,
         }
     }
 
@@ -73,7 +76,10 @@ impl Pipelines {
         } else {
             wgpu::ShaderRuntimeChecks::unchecked()
         };
-        let source = wgpu::ShaderSource::Wgsl(kernel.source.into());
+        let edited = self
+            .kernels_from
+            .and_then(|folder| std::fs::read_to_string(folder.join(format!("{}.wgsl", kernel.name))).ok());
+        let source = wgpu::ShaderSource::Wgsl(edited.map_or(kernel.source.into(), Into::into));
         let descriptor = wgpu::ShaderModuleDescriptor {
             label: Some(kernel.name),
             source,
