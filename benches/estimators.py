@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import sklearn
+import sklearn.covariance
 import sklearn.linear_model
 import sklearn.preprocessing
 
@@ -92,6 +93,13 @@ WORKS = [
     ),
     Work("MinMaxScaler.transform", _range, lambda Z: Z),
     Work("Normalizer.transform", _normalize, lambda Z: Z),
+    Work(
+        "EmpiricalCovariance.fit",
+        lambda space, X, _: lambda: space.covariance.EmpiricalCovariance().fit(X),
+        lambda m: m.covariance_,
+    ),
+    Work("LedoitWolf.fit", lambda space, X, _: lambda: space.covariance.LedoitWolf().fit(X), lambda m: m.covariance_),
+    Work("OAS.fit", lambda space, X, _: lambda: space.covariance.OAS().fit(X), lambda m: m.covariance_),
 ]
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "adapters",
     "column_ranges",
     "column_statistics",
+    "covariance_of",
     "least_squares_fit",
     "linear_predict",
     "normalize_rows",
@@ -72,6 +73,9 @@ def ridge_fit(
     fit_intercept: bool,
     device: Device | None,
 ) -> tuple[_Floats, _Floats]: ...
+def covariance_of(
+    x: _Floats, about_mean: bool, fourth_powers: bool, device: Device | None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]: ...
 def least_squares_fit(
     x: _Floats,
     y: _Floats,

@@ -50,6 +50,8 @@ GPU_FLOORS: Mapping[str, Mapping[str, int]] = {
     "normalize_rows": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
     "ridge_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "least_squares_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
+    "covariance_of": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
+    "shrinkage_of": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "linear_predict": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
 }
 
@@ -59,6 +61,7 @@ GPU_FLOORS: Mapping[str, Mapping[str, int]] = {
 NATIVE_CEILINGS: Mapping[str, Mapping[str, int]] = {
     "ridge_fit": {"float32": 150, "float64": 500},
     "least_squares_fit": {"float32": 500, "float64": 500},
+    "covariance_of": {"float32": 200, "float64": 200},
 }
 
 

@@ -34,6 +34,11 @@ def _with_gaps(X: np.ndarray) -> np.ndarray:
     return X
 
 
+def _small(X: np.ndarray) -> np.ndarray:
+    # Fourth powers leave the range of float16.
+    return X / np.float16(16) if X.dtype == np.float16 else X
+
+
 _WEIGHTS = np.linspace(0.5, 2, N_ROWS)
 
 # Estimator, name of the case, parameters, and how it is fitted.
@@ -56,6 +61,15 @@ CASES = [
     ("linear_model.LinearRegression", "one column of targets", {}, lambda m, X, y: m.fit(X, y[:, :1])),
     ("linear_model.LinearRegression", "two targets", {}, lambda m, X, y: m.fit(X, y)),
     ("linear_model.LinearRegression", "float64 targets", {}, lambda m, X, y: m.fit(X, y[:, 0].astype(np.float64))),
+    *(
+        (f"covariance.{name}", case, parameters, lambda m, X, _: m.fit(_small(X)))
+        for name in ("EmpiricalCovariance", "ShrunkCovariance", "LedoitWolf", "OAS")
+        for case, parameters in [("plain", {}), ("about 0", {"assume_centered": True})]
+    ),
+    *(
+        (f"covariance.{name}", "one column", {}, lambda m, X, _: m.fit(X[:, :1]))
+        for name in ("EmpiricalCovariance", "LedoitWolf", "OAS")
+    ),
     ("preprocessing.MinMaxScaler", "plain", {}, lambda m, X, _: m.fit(X)),
     ("preprocessing.MinMaxScaler", "missing values", {}, lambda m, X, _: m.fit(_with_gaps(X))),
     ("preprocessing.MinMaxScaler", "two parts", {}, lambda m, X, _: m.partial_fit(X[:64]).partial_fit(X[64:])),

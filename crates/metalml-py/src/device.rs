@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use metalml::device::{self, AdapterFacts, Request, Verdict};
 use metalml::kernels::{
-    FAMILIES, Family, column_stats, float_probe, gram, linear_map, matmul, normalize_rows, scale_shift,
+    FAMILIES, Family, column_stats, float_probe, gram, linear_map, matmul, nearest, normalize_rows, scale_shift,
 };
 use metalml::run::Target;
 use metalml::self_test;
@@ -73,6 +73,10 @@ fn needs(operation: &str, n_rows: u64, n_cols: u64, n_targets: u64) -> Option<(&
         "column_statistics" | "column_ranges" => (&[&column_stats::FAMILY], n_rows * n_cols),
         "scale_columns" => (&[&scale_shift::FAMILY], RING / 2),
         "normalize_rows" => (&[&normalize_rows::FAMILY], RING / 2),
+        "covariance_of" | "shrinkage_of" => (
+            &[&column_stats::FAMILY, &gram::FAMILY, &nearest::FAMILY],
+            n_rows * (n_cols + 2) + 2 * n_cols * n_cols + RING,
+        ),
         "ridge_fit" if n_rows < n_cols => (
             &[&column_stats::FAMILY, &matmul::FAMILY, &scale_shift::FAMILY],
             n_rows * n_rows + n_rows * n_targets + RING,

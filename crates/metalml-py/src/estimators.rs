@@ -1,6 +1,6 @@
 //! One function a job.
 
-use metalml::algorithms::{column_range, linear, normalizer, ridge, standard_scaler};
+use metalml::algorithms::{column_range, covariance, linear, normalizer, ridge, standard_scaler};
 use metalml::engine::{Input, Rows};
 use metalml::kernels::normalize_rows::RowNorm;
 use metalml::kernels::scale_shift::Affine;
@@ -69,6 +69,30 @@ pub(crate) fn column_ranges<'py>(
         found.greatest.into_pyarray(py),
         found.count.into_pyarray(py),
     ))
+}
+
+/// Mean (d,) and covariance (d, d) of the columns, and the mean over the rows of the fourth power of their length, if it is wanted.
+#[pyfunction]
+#[pyo3(signature = (x, about_mean, fourth_powers, device))]
+pub(crate) fn covariance_of<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    about_mean: bool,
+    fourth_powers: bool,
+    device: Option<&Device>,
+) -> PyResult<(Doubles<'py>, Bound<'py, PyAny>, f64)> {
+    let x = host(x, "X")?;
+    let job = covariance::Covariance {
+        x,
+        about_mean,
+        fourth_powers,
+    };
+    let found = run(py, device, job)?;
+    let covariance = found
+        .covariance
+        .into_pyarray(py)
+        .call_method1("reshape", ((x.n_cols(), x.n_cols()),))?;
+    Ok((found.mean.into_pyarray(py), covariance, found.fourth_powers))
 }
 
 /// `out` = the rows of `x`, each divided by its norm, `l1`, `l2` or `max`; `out` may be `x` itself.

@@ -1,6 +1,7 @@
 //! One folder a model: its parameters, its fit, its predictions.
 
 pub mod column_range;
+pub mod covariance;
 pub mod linear;
 pub mod normalizer;
 pub mod ridge;

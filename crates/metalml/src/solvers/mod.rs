@@ -2,3 +2,4 @@
 
 pub mod cholesky;
 pub mod moments;
+pub mod products;

@@ -2,6 +2,7 @@
 //!
 //! One list of laws a model, run on the native engine in both precisions and on a GPU, whole and in blocks of rows.
 
+mod covariance;
 mod ridge;
 mod standard_scaler;
 
@@ -194,4 +195,24 @@ fn gpu_standard_scaler() {
 #[test]
 fn gpu_standard_scaler_in_blocks_of_rows() {
     hold(&standard_scaler::LAWS, &Place::gpu(SMALL));
+}
+
+#[test]
+fn native_float32_covariance() {
+    hold(&covariance::LAWS, &Place::native(false));
+}
+
+#[test]
+fn native_float64_covariance() {
+    hold(&covariance::LAWS, &Place::native(true));
+}
+
+#[test]
+fn gpu_covariance() {
+    hold(&covariance::LAWS, &Place::gpu(None));
+}
+
+#[test]
+fn gpu_covariance_in_blocks_of_rows() {
+    hold(&covariance::LAWS, &Place::gpu(SMALL));
 }

@@ -1,12 +1,13 @@
 //! Tall data: the normal equations.
 
 use super::{Fit, Fitted, finish, inputs, judge, unsuited};
+use crate::Result;
 use crate::engine::{Border, Input, Real};
 use crate::kernels::Engine;
 use crate::kernels::gram::Framed;
 use crate::solvers::cholesky::Factor;
 use crate::solvers::moments::{Moments, moments};
-use crate::{Error, Result};
+use crate::solvers::products::moved;
 
 pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Result<Fitted> {
     let sums = sums(engine, fit)?;
@@ -40,7 +41,7 @@ pub(super) fn sums<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Res
     let of_y = moments(engine, &y, &y_input, weights.as_ref())?;
     let products = engine.gram(Framed(&x, &of_x.frame), Framed(&y, &of_y.frame), weights.as_ref())?;
     let [mut products] = engine.fetch([&products])?;
-    let share = recentre(&mut products, &of_x, &of_y, fit.params.fit_intercept)?;
+    let share = moved(&mut products, &[&of_x, &of_y], fit.params.fit_intercept)?;
     Ok(Sums {
         x,
         y,
@@ -50,42 +51,6 @@ pub(super) fn sums<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Res
         products,
         share,
     })
-}
-
-/// How far the products may be from what the statistics of the columns say of them.
-const AGREEMENT: f64 = 1e-3;
-
-/// Move products about `shift` to the mean (with an intercept) or to the origin (without): with `c = mean - shift`, the mean's are
-/// `P - W c cᵀ`, and the origin's `W mean meanᵀ` more. Gives the greatest share that the rounded sums have in a diagonal element.
-fn recentre(products: &mut [f64], x: &Moments, y: &Moments, fit_intercept: bool) -> Result<f64> {
-    let n_cols = x.mean.len() + y.mean.len();
-    let joined = |a: &[f64], b: &[f64]| a.iter().chain(b).copied().collect::<Vec<_>>();
-    let (mean, offset) = (joined(&x.mean, &y.mean), joined(&x.offset, &y.offset));
-    let unit = joined(&x.frame.unit, &y.frame.unit);
-    let mut share = 0.0_f64;
-    for (i, row) in products.chunks_exact_mut(n_cols).enumerate() {
-        let weight = x.weight[i];
-        let rounded = (row[i] / unit[i] / unit[i]).abs();
-        for (j, product) in row.iter_mut().enumerate() {
-            *product = *product / unit[i] / unit[j] - weight * offset[i] * offset[j];
-        }
-        // What overflowed or vanished in the products did not in the statistics.
-        let off = (row[i] - x.scatter[i]).abs();
-        if off.is_nan() || off > AGREEMENT * (x.scatter[i] + AGREEMENT * rounded) {
-            return Err(Error::Unsuited {
-                reason: "X holds values whose squares this precision cannot hold".into(),
-            });
-        }
-        if !fit_intercept {
-            row.iter_mut()
-                .enumerate()
-                .for_each(|(j, product)| *product += weight * mean[i] * mean[j]);
-        }
-        if row[i] > 0.0 {
-            share = share.max((rounded / row[i]).min(1.0));
-        }
-    }
-    Ok(share.max(f64::MIN_POSITIVE))
 }
 
 /// `(Xᵀ X + alpha I) W = Xᵀ Y`, factored once for each distinct alpha. Gives `W` as t by d.
