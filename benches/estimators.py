@@ -21,6 +21,7 @@ import numpy as np
 import sklearn
 import sklearn.covariance
 import sklearn.linear_model
+import sklearn.naive_bayes
 import sklearn.preprocessing
 
 import metalml as ml
@@ -75,6 +76,31 @@ def _normalize(space: object, X: np.ndarray, _: np.ndarray) -> Callable[[], obje
     return lambda: scaler.transform(X)
 
 
+def _bayes(space: object, X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
+    model = space.naive_bayes.GaussianNB().fit(X, _classes(y))
+    return lambda: model.predict_joint_log_proba(X)
+
+
+def _classes(y: np.ndarray) -> np.ndarray:
+    return np.digitize(y, np.quantile(y, np.linspace(0, 1, 11)[1:-1]))
+
+
+def _learn_bayes(space: object, X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
+    labels = _classes(y)
+    return lambda: space.naive_bayes.GaussianNB().fit(X, labels)
+
+
+def _learn_counts(space: object, X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
+    labels, counts = _classes(y), np.abs(X)
+    return lambda: space.naive_bayes.MultinomialNB().fit(counts, labels)
+
+
+def _count(space: object, X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
+    counts = np.abs(X)
+    model = space.naive_bayes.MultinomialNB().fit(counts, _classes(y))
+    return lambda: model.predict_joint_log_proba(counts)
+
+
 WORKS = [
     Work(
         "StandardScaler.fit", lambda space, X, _: lambda: space.preprocessing.StandardScaler().fit(X), lambda m: m.var_
@@ -99,6 +125,10 @@ WORKS = [
         lambda m: m.covariance_,
     ),
     Work("LedoitWolf.fit", lambda space, X, _: lambda: space.covariance.LedoitWolf().fit(X), lambda m: m.covariance_),
+    Work("GaussianNB.fit", _learn_bayes, lambda m: m.var_),
+    Work("GaussianNB.predict_joint_log_proba", _bayes, lambda p: p),
+    Work("MultinomialNB.fit", _learn_counts, lambda m: m.feature_log_prob_),
+    Work("MultinomialNB.predict_joint_log_proba", _count, lambda p: p),
     Work("OAS.fit", lambda space, X, _: lambda: space.covariance.OAS().fit(X), lambda m: m.covariance_),
 ]
 
@@ -120,7 +150,7 @@ def native(sizes: list[tuple[int, int]], n_rounds: int) -> int:
     """Compare the native engine with scikit-learn; return how many wishes were missed."""
     missed = 0
     columns = f"{'scikit-learn':>14}{'native':>12}{'times':>8}{'error':>11}{'its error':>11}"
-    print(f"{'operation':<26}{'rows x columns':>16}{'dtype':>9}{columns}")
+    print(f"{'operation':<38}{'rows x columns':>16}{'dtype':>9}{columns}")
     for n_rows, n_columns in sizes:
         for dtype in ("float32", "float64"):
             X, y = make(n_rows, n_columns, dtype)
@@ -137,7 +167,7 @@ def native(sizes: list[tuple[int, int]], n_rounds: int) -> int:
                 size, their_error = f"{n_rows:,} x {n_columns}", error(work.values(theirs()), exact)
                 times = f"{theirs_s * 1e3:>11.3f} ms{ours_s * 1e3:>9.3f} ms{ratio:>8.2f}"
                 errors = f"{error(found, exact):>11.1e}{their_error:>11.1e}"
-                print(f"{work.name:<26}{size:>16}{dtype:>9}{times}{errors}{verdict}")
+                print(f"{work.name:<38}{size:>16}{dtype:>9}{times}{errors}{verdict}")
     return missed
 
 

@@ -17,6 +17,7 @@ from sklearn._config import get_config as _get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils._set_output import _SetOutputMixin
+from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import (
     _assert_all_finite,
     _check_sample_weight,
@@ -37,6 +38,8 @@ __all__ = [
     "constant_columns_to_one",
     "fit_context",
     "fit_task",
+    "gaussian_state_dtype",
+    "is_first_partial_fit",
     "issparse",
     "raise_if_not_finite",
     "require_supported",
@@ -45,6 +48,7 @@ __all__ = [
     "type_of_sample_count",
     "validated",
     "validated_pair",
+    "validated_target",
     "without_output_wrapping",
     "zeros_to_one",
 ]
@@ -77,6 +81,11 @@ def validated(estimator: object, X: npt.ArrayLike, **checks: object) -> np.ndarr
     What comes back is sparse where `accept_sparse` allows it, which only a call about to be refused may.
     """
     return _validate(estimator, X, **checks)
+
+
+def validated_target(estimator: object, y: npt.ArrayLike) -> np.ndarray:
+    """Run scikit-learn's validation of `y` alone."""
+    return _validate(estimator, y=y)
 
 
 def validated_pair(
@@ -137,6 +146,20 @@ def constant_columns_to_one(variance: np.ndarray, mean: np.ndarray, n_samples: n
 
     constant = _is_constant_feature(variance, mean, n_samples)
     return cast("np.ndarray", _handle_zeros_in_scale(np.sqrt(variance), copy=False, constant_mask=constant))
+
+
+def is_first_partial_fit(estimator: object, classes: npt.ArrayLike | None) -> bool:
+    """Run scikit-learn's check of `classes`, set `classes_` at the first call, and tell whether this is that."""
+    return bool(_check_partial_fit_first_call(estimator, classes))
+
+
+@lru_cache(maxsize=8)
+def gaussian_state_dtype(dtype: np.dtype) -> np.dtype:
+    """Return the dtype of GaussianNB's means for rows of this dtype (releases differ)."""
+    from sklearn.naive_bayes import GaussianNB
+
+    rows = np.array([[0], [1], [0], [1]], dtype=dtype)
+    return GaussianNB(var_smoothing=1e-3).fit(rows, [0, 0, 1, 1]).theta_.dtype
 
 
 def zeros_to_one(scale: np.ndarray) -> np.ndarray:

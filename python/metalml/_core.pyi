@@ -15,9 +15,12 @@ __all__ = [
     "UnsuitedError",
     "__version__",
     "adapters",
+    "class_moments",
+    "class_sums",
     "column_ranges",
     "column_statistics",
     "covariance_of",
+    "gaussian_scores",
     "least_squares_fit",
     "linear_predict",
     "normalize_rows",
@@ -73,6 +76,20 @@ def ridge_fit(
     fit_intercept: bool,
     device: Device | None,
 ) -> tuple[_Floats, _Floats]: ...
+def class_moments(
+    x: _Floats, labels: npt.NDArray[np.uint32], n_classes: int, sample_weight: _Floats | None, device: Device | None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64], float]: ...
+def class_sums(
+    x: _Floats, labels: npt.NDArray[np.uint32], n_classes: int, sample_weight: _Floats | None, device: Device | None
+) -> npt.NDArray[np.float64]: ...
+def gaussian_scores(
+    x: _Floats,
+    mean: npt.NDArray[np.float64],
+    variance: npt.NDArray[np.float64],
+    log_prior: npt.NDArray[np.float64],
+    out: _Floats,
+    device: Device | None,
+) -> None: ...
 def covariance_of(
     x: _Floats, about_mean: bool, fourth_powers: bool, device: Device | None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]: ...

@@ -52,6 +52,9 @@ GPU_FLOORS: Mapping[str, Mapping[str, int]] = {
     "least_squares_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "covariance_of": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "shrinkage_of": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
+    "class_moments": {"integrated": 10_000_000, "discrete": 20_000_000, "virtual": 50_000_000},
+    "class_sums": {"integrated": 20_000_000, "discrete": 50_000_000, "virtual": 100_000_000},
+    "gaussian_scores": {"integrated": 10_000_000, "discrete": 20_000_000, "virtual": 50_000_000},
     "linear_predict": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
 }
 

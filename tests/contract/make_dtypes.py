@@ -39,6 +39,10 @@ def _small(X: np.ndarray) -> np.ndarray:
     return X / np.float16(16) if X.dtype == np.float16 else X
 
 
+def _labels(y: np.ndarray) -> np.ndarray:
+    return (y[:, 0] > 0).astype(int)
+
+
 _WEIGHTS = np.linspace(0.5, 2, N_ROWS)
 
 # Estimator, name of the case, parameters, and how it is fitted.
@@ -70,6 +74,18 @@ CASES = [
         (f"covariance.{name}", "one column", {}, lambda m, X, _: m.fit(X[:, :1]))
         for name in ("EmpiricalCovariance", "LedoitWolf", "OAS")
     ),
+    ("naive_bayes.GaussianNB", "plain", {}, lambda m, X, y: m.fit(X, _labels(y))),
+    ("naive_bayes.GaussianNB", "weights", {}, lambda m, X, y: m.fit(X, _labels(y), sample_weight=_WEIGHTS)),
+    ("naive_bayes.GaussianNB", "priors", {"priors": [0.5, 0.5]}, lambda m, X, y: m.fit(X, _labels(y))),
+    *(
+        (f"naive_bayes.{name}", case, {}, fit)
+        for name in ("MultinomialNB", "ComplementNB", "BernoulliNB")
+        for case, fit in [
+            ("plain", lambda m, X, y: m.fit(np.abs(X), _labels(y))),
+            ("weights", lambda m, X, y: m.fit(np.abs(X), _labels(y), sample_weight=_WEIGHTS)),
+            ("parts", lambda m, X, y: m.partial_fit(np.abs(X), _labels(y), classes=[0, 1])),
+        ]
+    ),
     ("preprocessing.MinMaxScaler", "plain", {}, lambda m, X, _: m.fit(X)),
     ("preprocessing.MinMaxScaler", "missing values", {}, lambda m, X, _: m.fit(_with_gaps(X))),
     ("preprocessing.MinMaxScaler", "two parts", {}, lambda m, X, _: m.partial_fit(X[:64]).partial_fit(X[64:])),
@@ -96,7 +112,7 @@ CASES = [
         lambda m, X, _: m.partial_fit(X[:64], sample_weight=_WEIGHTS[:64]).partial_fit(X[64:]),
     ),
 ]
-METHODS = ("predict", "transform", "inverse_transform")
+METHODS = ("predict", "predict_proba", "predict_joint_log_proba", "transform", "inverse_transform")
 
 
 def _in_words(value: object) -> str:

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 
 use metalml::device::{self, AdapterFacts, Request, Verdict};
 use metalml::kernels::{
-    FAMILIES, Family, column_stats, float_probe, gram, linear_map, matmul, nearest, normalize_rows, scale_shift,
+    FAMILIES, Family, column_stats, float_probe, gaussian_scores, gram, linear_map, matmul, nearest, normalize_rows,
+    scale_shift, segment_sums,
 };
 use metalml::run::Target;
 use metalml::self_test;
@@ -73,6 +74,15 @@ fn needs(operation: &str, n_rows: u64, n_cols: u64, n_targets: u64) -> Option<(&
         "column_statistics" | "column_ranges" => (&[&column_stats::FAMILY], n_rows * n_cols),
         "scale_columns" => (&[&scale_shift::FAMILY], RING / 2),
         "normalize_rows" => (&[&normalize_rows::FAMILY], RING / 2),
+        "class_moments" => (
+            &[&column_stats::FAMILY, &segment_sums::FAMILY],
+            n_rows * (n_cols + 4) + 2 * n_targets * n_cols + RING,
+        ),
+        "class_sums" => (
+            &[&segment_sums::FAMILY],
+            n_rows * (n_cols + 4) + 2 * n_targets * n_cols + RING,
+        ),
+        "gaussian_scores" => (&[&gaussian_scores::FAMILY], RING / 2 + 3 * n_cols * n_targets),
         "covariance_of" | "shrinkage_of" => (
             &[&column_stats::FAMILY, &gram::FAMILY, &nearest::FAMILY],
             n_rows * (n_cols + 2) + 2 * n_cols * n_cols + RING,

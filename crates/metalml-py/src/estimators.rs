@@ -1,11 +1,11 @@
 //! One function a job.
 
-use metalml::algorithms::{column_range, covariance, linear, normalizer, ridge, standard_scaler};
+use metalml::algorithms::{column_range, covariance, linear, naive_bayes, normalizer, ridge, standard_scaler};
 use metalml::engine::{Input, Rows};
 use metalml::kernels::normalize_rows::RowNorm;
 use metalml::kernels::scale_shift::Affine;
 use metalml::matrix::HostMatrix;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -93,6 +93,96 @@ pub(crate) fn covariance_of<'py>(
         .into_pyarray(py)
         .call_method1("reshape", ((x.n_cols(), x.n_cols()),))?;
     Ok((found.mean.into_pyarray(py), covariance, found.fourth_powers))
+}
+
+type Labels<'py> = Bound<'py, PyArray1<u32>>;
+
+/// Weight (k,), mean and variance (k, d) of the columns of each class, and the greatest variance of a column of all rows.
+#[pyfunction]
+#[pyo3(signature = (x, labels, n_classes, sample_weight, device))]
+pub(crate) fn class_moments<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    labels: &Labels<'py>,
+    n_classes: usize,
+    sample_weight: Option<&Floats<'py>>,
+    device: Option<&Device>,
+) -> PyResult<(Doubles<'py>, Bound<'py, PyAny>, Bound<'py, PyAny>, f64)> {
+    let (x, labels) = (host(x, "X")?, labels.readonly());
+    let job = naive_bayes::ClassMoments {
+        x,
+        labels: labels.as_slice()?,
+        n_classes,
+        weights: optional(sample_weight, "sample_weight")?,
+    };
+    let found = run(py, device, job)?;
+    let table = |values: Vec<f64>| {
+        values
+            .into_pyarray(py)
+            .call_method1("reshape", ((n_classes, x.n_cols()),))
+    };
+    Ok((
+        found.weight.into_pyarray(py),
+        table(found.mean)?,
+        table(found.variance)?,
+        found.greatest_variance,
+    ))
+}
+
+/// The sums of the weights, or how many rows, and of the columns of each class: (k, 1 + d).
+#[pyfunction]
+#[pyo3(signature = (x, labels, n_classes, sample_weight, device))]
+pub(crate) fn class_sums<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    labels: &Labels<'py>,
+    n_classes: usize,
+    sample_weight: Option<&Floats<'py>>,
+    device: Option<&Device>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (x, labels) = (host(x, "X")?, labels.readonly());
+    let job = naive_bayes::ClassSums {
+        x,
+        labels: labels.as_slice()?,
+        n_classes,
+        weights: optional(sample_weight, "sample_weight")?,
+    };
+    run(py, device, job)?
+        .into_pyarray(py)
+        .call_method1("reshape", ((n_classes, 1 + x.n_cols()),))
+}
+
+/// `out` (n, k) = the logarithm of how likely each row is in each class of independent Gaussian columns.
+#[pyfunction]
+#[pyo3(signature = (x, mean, variance, log_prior, out, device))]
+pub(crate) fn gaussian_scores<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    mean: &Bound<'py, PyArray2<f64>>,
+    variance: &Bound<'py, PyArray2<f64>>,
+    log_prior: &Doubles<'py>,
+    out: &Floats<'py>,
+    device: Option<&Device>,
+) -> PyResult<()> {
+    let (x, out) = (host(x, "X")?, host_mut(out, "out")?);
+    let (mean, variance, log_prior) = (mean.readonly(), variance.readonly(), log_prior.readonly());
+    let (log_prior, n_cols) = (log_prior.as_slice()?, x.n_cols());
+    for (name, found) in [("mean", &mean), ("variance", &variance)] {
+        if found.shape() != [log_prior.len(), n_cols] {
+            return Err(shape(name, log_prior.len() * n_cols, found.len()));
+        }
+    }
+    if (out.n_rows(), out.n_cols()) != (x.n_rows(), log_prior.len()) {
+        return Err(shape("out", x.n_rows() * log_prior.len(), out.n_rows() * out.n_cols()));
+    }
+    let job = naive_bayes::GaussianScores {
+        x,
+        mean: mean.as_slice()?,
+        variance: variance.as_slice()?,
+        log_prior,
+        out,
+    };
+    run(py, device, job)
 }
 
 /// `out` = the rows of `x`, each divided by its norm, `l1`, `l2` or `max`; `out` may be `x` itself.

@@ -3,6 +3,7 @@
 pub mod column_range;
 pub mod covariance;
 pub mod linear;
+pub mod naive_bayes;
 pub mod normalizer;
 pub mod ridge;
 pub mod standard_scaler;

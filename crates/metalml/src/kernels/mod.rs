@@ -7,6 +7,7 @@ pub mod elementwise;
 pub mod float_probe;
 pub mod forest;
 mod forest_sum;
+pub mod gaussian_scores;
 pub mod gram;
 mod gram_centre;
 mod gram_merge;
@@ -61,6 +62,7 @@ pub trait Engine:
     + column_stats::ColumnStats
     + elementwise::Elementwise
     + forest::Forest
+    + gaussian_scores::GaussianScores
     + gram::Gram
     + kernel_sums::KernelSums
     + linear_map::LinearMap
@@ -93,11 +95,12 @@ pub struct Family {
 }
 
 /// Every family.
-pub const FAMILIES: [&Family; 20] = [
+pub const FAMILIES: [&Family; 21] = [
     &bin_values::FAMILY,
     &column_stats::FAMILY,
     &elementwise::FAMILY,
     &forest::FAMILY,
+    &gaussian_scores::FAMILY,
     &gram::FAMILY,
     &kernel_sums::FAMILY,
     &linear_map::FAMILY,

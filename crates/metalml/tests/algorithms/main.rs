@@ -3,6 +3,7 @@
 //! One list of laws a model, run on the native engine in both precisions and on a GPU, whole and in blocks of rows.
 
 mod covariance;
+mod naive_bayes;
 mod ridge;
 mod standard_scaler;
 
@@ -215,4 +216,24 @@ fn gpu_covariance() {
 #[test]
 fn gpu_covariance_in_blocks_of_rows() {
     hold(&covariance::LAWS, &Place::gpu(SMALL));
+}
+
+#[test]
+fn native_float32_naive_bayes() {
+    hold(&naive_bayes::LAWS, &Place::native(false));
+}
+
+#[test]
+fn native_float64_naive_bayes() {
+    hold(&naive_bayes::LAWS, &Place::native(true));
+}
+
+#[test]
+fn gpu_naive_bayes() {
+    hold(&naive_bayes::LAWS, &Place::gpu(None));
+}
+
+#[test]
+fn gpu_naive_bayes_in_blocks_of_rows() {
+    hold(&naive_bayes::LAWS, &Place::gpu(SMALL));
 }
