@@ -197,6 +197,14 @@ fn distances(criterion: &mut Criterion) {
             let found = engine.neighbours(&x, &refs, 10, Metric::Euclidean, &shift);
             drop(found.expect("it runs"));
         });
+        if [n, m, d] == [10_000, 100_000, 128] {
+            for k in [32, 100] {
+                time(&format!("neighbours_{k}"), [n, m, d], &mut || {
+                    let found = engine.neighbours(&x, &refs, k, Metric::Euclidean, &shift);
+                    drop(found.expect("it runs"));
+                });
+            }
+        }
         time("radius", [n, m, d], &mut || {
             drop(
                 engine

@@ -202,7 +202,7 @@ fn with_shared(text: &str) -> Result<String, String> {
     let mut source = String::new();
     for file in text.lines().filter_map(|line| line.strip_prefix("//! use ")) {
         let shared = Path::new(KERNELS).join("shared").join(format!("{}.wgsl", file.trim()));
-        source += &fs::read_to_string(&shared).map_err(|error| format!("{}: {error}", shared.display()))?;
+        source += &unrolled(&fs::read_to_string(&shared).map_err(|error| format!("{}: {error}", shared.display()))?)?;
     }
     // WGSL has no inner documentation comments: to it these lines are comments as others are.
     Ok(source + &unrolled(text)?)

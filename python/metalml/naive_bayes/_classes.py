@@ -22,10 +22,10 @@ def labels_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the number of each row's class."""
     try:
         at = np.searchsorted(classes, y)
-        known = bool(np.all(classes[np.minimum(at, len(classes) - 1)] == y))
+        is_known = bool(np.all(classes[np.minimum(at, len(classes) - 1)] == y))
     except TypeError:
-        known = False
-    if not known:
+        at, is_known = np.zeros(0), False
+    if not is_known:
         msg = "labels that are not among `classes`"
         raise LeaveToScikitLearnError(msg, is_error=True)
     return at.astype(np.uint32)

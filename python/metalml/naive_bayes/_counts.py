@@ -133,9 +133,9 @@ def _joint(est: Any, run: Run, X: npt.ArrayLike) -> np.ndarray:
     # Natively in float64, as the state is.
     rows = x if device is not None else x.astype(np.float64, copy=False)
     out = np.empty((len(x), len(weights)), dtype=rows.dtype)
-    map_of = (np.ascontiguousarray(value, dtype=rows.dtype) for value in (weights, constant))
+    weights, constant = (np.ascontiguousarray(value, dtype=rows.dtype) for value in (weights, constant))
     try:
-        _core.linear_predict(aligned(rows), *map_of, out, device)
+        _core.linear_predict(aligned(rows), weights, constant, out, device)
     except _core.NonFiniteError as error:
         raise_like_scikit_learn(est, error, x)
     return out.astype(np.float64, copy=False)

@@ -95,7 +95,12 @@ class GaussianNB(Accelerated, naive_bayes.GaussianNB):
         return self._learn(run, X, y, classes, sample_weight)
 
     def _learn(
-        self, run: Run, X: npt.ArrayLike, y: npt.ArrayLike, classes: npt.ArrayLike | None, sample_weight: object
+        self,
+        run: Run,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        classes: npt.ArrayLike | None,
+        sample_weight: npt.ArrayLike | None,
     ) -> Self:
         is_first = is_first_partial_fit(self, classes)
         x, targets = validated_pair(self, X, y, reset=is_first, ensure_all_finite=False)
@@ -106,12 +111,13 @@ class GaussianNB(Accelerated, naive_bayes.GaussianNB):
         dtype = gaussian_state_dtype(x.dtype)
         if x.dtype != np.float32:
             x = x.astype(np.float64, copy=False)
-        n_classes = len(self.classes_)
+        known = np.asarray(self.classes_)
+        n_classes = len(known)
         priors = None if self.priors is None else np.asarray(self.priors)
         if priors is not None and not _are_priors(priors, n_classes):
             msg = f"priors={self.priors!r} are no priors of {n_classes} classes"
             raise LeaveToScikitLearnError(msg, is_error=True)
-        labels = labels_of(targets, self.classes_)
+        labels = labels_of(targets, known)
         device = run.place("class_moments", self, x, n_targets=n_classes)
         try:
             weight, mean, variance, greatest = _core.class_moments(

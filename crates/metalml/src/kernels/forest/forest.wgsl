@@ -6,7 +6,8 @@
 // Numbers are compared by their bits, -0 as 0, so that no device flushes small ones. What is summed is summed in the order of the trees.
 // nodes: [threshold's key or leaf's number, column and flags, left child, set of categories or the leaf's own number]; the right child
 // follows the left one; a leaf has no left child. values: [leaf][width]; sets: 256 bits each; roots: [tree].
-// sums: [row][width] as (hi, lo) pairs; leaves: [row][tree].
+// sums: [row][width] as (hi, lo) pairs; leaves: [row][tree]. A dispatch walks n_trees from first_tree on, few enough for their nodes to
+// stay in a cache, and adds to the sums of those before; after the last tree of all it divides.
 
 struct Params {
     n_rows: u32,
@@ -14,7 +15,9 @@ struct Params {
     ld: u32,
     first_row: u32,
     start: u32,
+    first_tree: u32,
     n_trees: u32,
+    all_trees: u32,
     width: u32,
     // 0: sums; 1: numbers of leaves; 2: the leaves' own numbers.
     wanted: u32,
@@ -90,13 +93,17 @@ fn main(
         workgroupBarrier();
         var sum = Pair4(vec4<f32>(), vec4<f32>());
         for (var i = 0u; i < params.width && params.wanted == 0u; i += 1u) {
-            sum.hi[i] = base[i].x;
-            sum.lo[i] = base[i].y;
+            var before = base[i];
+            if params.first_tree > 0u {
+                before = sums[(params.first_row + min(own, params.n_rows - 1u)) * params.width + i];
+            }
+            sum.hi[i] = before.x;
+            sum.lo[i] = before.y;
         }
         for (var tree = 0u; tree < params.n_trees; tree += AT_ONCE) {
             var at: array<vec4<u32>, AT_ONCE>;
             for (var i = 0u; i < AT_ONCE; i += 1u) {
-                at[i] = nodes[roots[min(tree + i, params.n_trees - 1u)]];
+                at[i] = nodes[roots[params.first_tree + min(tree + i, params.n_trees - 1u)]];
             }
             var inside = true;
             while inside {
@@ -115,7 +122,7 @@ fn main(
                     continue;
                 }
                 if params.wanted != 0u {
-                    leaves[(params.first_row + own) * params.n_trees + tree + i] = select(at[i].x, at[i].w, params.wanted == 2u);
+                    leaves[(params.first_row + own) * params.all_trees + params.first_tree + tree + i] = select(at[i].x, at[i].w, params.wanted == 2u);
                     continue;
                 }
                 var value = Pair4(vec4<f32>(), vec4<f32>());
@@ -129,8 +136,11 @@ fn main(
         }
         if params.wanted == 0u && own < params.n_rows {
             for (var j = 0u; j < params.width; j += 1u) {
-                let total = two_sum(sum.hi[j], sum.lo[j]);
-                sums[(params.first_row + own) * params.width + j] = divide_pairs(total, vec2(params.divisor, 0.0));
+                var total = two_sum(sum.hi[j], sum.lo[j]);
+                if params.first_tree + params.n_trees == params.all_trees {
+                    total = divide_pairs(total, vec2(params.divisor, 0.0));
+                }
+                sums[(params.first_row + own) * params.width + j] = total;
             }
         }
     }

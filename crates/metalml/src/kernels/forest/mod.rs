@@ -67,6 +67,9 @@ pub trait Forest: Storage {
 const FEW_VALUES: usize = 4;
 /// Bytes that numbers of leaves may take where leaves hold more.
 const LEAF_BYTES: usize = 256 << 20;
+/// Bytes of nodes that the rows of a dispatch walk, and trees of one at least, as many as a thread walks side by side.
+const CACHED_BYTES: usize = 16 << 20;
+const LEAST_TREES: usize = 4;
 /// Levels of a tree, about, and bytes that a step costs.
 const LEVELS: u64 = 12;
 const STEP_BYTES: u64 = 8;
@@ -192,32 +195,45 @@ impl<'a> Gpu<'a> {
         forest: &Brought<Self>,
         (wanted, to, leaves): (u32, &Summed<'_>, &Array<u32>),
     ) -> Result<()> {
-        let params = Params {
-            n_rows: piece.len() as u32,
-            n_cols: x.n_cols() as u32,
-            ld: x.ld as u32,
-            first_row: first as u32,
-            start: piece.start as u32,
-            n_trees: forest.n_trees as u32,
-            width: forest.width as u32,
-            wanted,
-            divisor: to.divisor as f32,
-            zero: 0,
-        };
-        let bindings = Bindings {
-            params,
-            x: self.block(x, block)?,
-            nodes: &forest.nodes,
-            values: &forest.values,
-            sets: &forest.sets,
-            roots: &forest.roots,
-            base: to.base,
-            sums: to.sums,
-            leaves,
-        };
+        let array = self.block(x, block)?;
         let groups = piece.len().div_ceil(TILE).min(self.limits().max_groups as usize);
-        let cost = row_cost(x, forest.n_trees) * piece.len() as u64;
-        self.dispatch(&bindings, [groups as u32, 1, 1], cost)
+        let bytes_per_tree = (4 * forest.nodes.len() / forest.n_trees.max(1)).max(1);
+        let cached = CACHED_BYTES.min(self.limits().max_binding as usize / 8);
+        let at_once = (cached / bytes_per_tree).clamp(LEAST_TREES, forest.n_trees.max(LEAST_TREES));
+        for first_tree in (0..forest.n_trees.max(1)).step_by(at_once) {
+            let n_trees = at_once.min(forest.n_trees - first_tree);
+            let params = Params {
+                n_rows: piece.len() as u32,
+                n_cols: x.n_cols() as u32,
+                ld: x.ld as u32,
+                first_row: first as u32,
+                start: piece.start as u32,
+                first_tree: first_tree as u32,
+                n_trees: n_trees as u32,
+                all_trees: forest.n_trees as u32,
+                width: forest.width as u32,
+                wanted,
+                divisor: to.divisor as f32,
+                zero: 0,
+            };
+            let bindings = Bindings {
+                params,
+                x: array,
+                nodes: &forest.nodes,
+                values: &forest.values,
+                sets: &forest.sets,
+                roots: &forest.roots,
+                base: to.base,
+                sums: to.sums,
+                leaves,
+            };
+            self.dispatch(
+                &bindings,
+                [groups as u32, 1, 1],
+                row_cost(x, n_trees) * piece.len() as u64,
+            )?;
+        }
+        Ok(())
     }
 }
 

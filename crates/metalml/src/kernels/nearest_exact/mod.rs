@@ -8,7 +8,7 @@ use crate::engine::Gpu;
 include!(concat!(env!("OUT_DIR"), "/nearest_exact.rs"));
 
 /// Rows that a workgroup makes at once, as in the WGSL.
-const ROWS: usize = 8;
+const ROWS: usize = 32;
 /// Workgroups that keep a large device busy.
 const GROUPS: usize = 1 << 14;
 

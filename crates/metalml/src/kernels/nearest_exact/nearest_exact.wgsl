@@ -21,8 +21,8 @@ struct Params {
     per_group: u32,
 }
 
-const LANES: u32 = 32u;
-const ROWS: u32 = 8u;
+const LANES: u32 = 8u;
+const ROWS: u32 = 32u;
 const THREADS: u32 = LANES * ROWS;
 // Groups of a row that are remembered; if there are more, all are looked at.
 const ROOM: u32 = 32u;
@@ -34,7 +34,7 @@ const LARGEST: f32 = 3.4028234e38;
 @group(0) @binding(2) var<storage, read> x4: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> y: array<f32>;
 @group(0) @binding(4) var<storage, read> y4: array<vec4<f32>>;
-@group(0) @binding(5) var<storage, read> shift: array<f32>;
+@group(0) @binding(5) var<storage, read> shift: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read> least: array<f32>;
 @group(0) @binding(7) var<storage, read_write> labels: array<u32>;
 @group(0) @binding(8) var<storage, read_write> distances: array<f32>;
@@ -69,9 +69,16 @@ fn main(
             estimate = min(estimate, least[row * params.n_groups + at]);
         }
         var square = 0.0;
-        for (var k = lane; k < params.n_cols; k += LANES) {
-            let value = x[x_row * params.x_ld + k] - shift[k];
-            square += value * value;
+        if params.x_ld % 4u == 0u && params.n_cols % 4u == 0u {
+            for (var k = lane; k < params.n_cols / 4u; k += LANES) {
+                let value = x4[x_row * (params.x_ld / 4u) + k] - shift[k];
+                square += dot(value, value);
+            }
+        } else {
+            for (var k = lane; k < params.n_cols; k += LANES) {
+                let value = x[x_row * params.x_ld + k] - shift[k / 4u][k % 4u];
+                square += value * value;
+            }
         }
         workgroupBarrier();
         values[thread] = estimate;
