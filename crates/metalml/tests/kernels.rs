@@ -90,6 +90,7 @@ fn gpu_blocks_of_rows_make_the_same_answers() {
         (16 << 10, u64::MAX, 40, 25),
         (64 << 10, u64::MAX, 40, 30),
         (8 << 20, 8 << 10, 40, 30),
+        (8 << 20, 8 << 10, 4096, 40),
         (8 << 20, u64::MAX, 3, 30),
     ] {
         let small = device(Options {

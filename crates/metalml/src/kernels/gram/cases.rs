@@ -110,6 +110,8 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         case(130, 127, 1, false),
         case(300, 100, 2, true),
         case(65, 130, 5, true),
+        // In pieces where bindings are small.
+        case(400, 130, 5, false),
         case(40, 257, 131, false),
     ]
 }

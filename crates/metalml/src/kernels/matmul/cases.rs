@@ -222,6 +222,8 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         [128, 40, 129],
         [40, 1100, 52],
         [17, 5, 18],
+        [3, 40, 2],
+        [2, 17, 3],
     ]
     .into_iter()
     .enumerate()
