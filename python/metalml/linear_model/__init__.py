@@ -6,7 +6,6 @@ _OURS = {
     "_classifiers": (
         "LogisticRegression",
         "LogisticRegressionCV",
-        "RidgeClassifier",
         "RidgeClassifierCV",
     ),
     "_linear_regression": ("LinearRegression",),
@@ -33,7 +32,7 @@ _OURS = {
         "RidgeCV",
         "TheilSenRegressor",
     ),
-    "_ridge": ("Ridge",),
+    "_ridge": ("Ridge", "RidgeClassifier"),
     "_stochastic": (
         "Perceptron",
         "SGDClassifier",

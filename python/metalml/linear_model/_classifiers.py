@@ -27,13 +27,6 @@ class LogisticRegressionCV(Accelerated, linear_model.LogisticRegressionCV):
     predict_log_proba = following(linear_model.LogisticRegressionCV, "predict_log_proba", decision_function)
 
 
-class RidgeClassifier(Accelerated, linear_model.RidgeClassifier):
-    __doc__ = on_the_gpu(linear_model.RidgeClassifier, CLASSIFIES)
-    fit = kept_in_scikit_learn(linear_model.RidgeClassifier)
-    decision_function = decision_function_of(linear_model.RidgeClassifier)
-    predict = following(linear_model.RidgeClassifier, "predict", decision_function)
-
-
 class RidgeClassifierCV(Accelerated, linear_model.RidgeClassifierCV):
     __doc__ = on_the_gpu(linear_model.RidgeClassifierCV, CLASSIFIES)
     fit = kept_in_scikit_learn(linear_model.RidgeClassifierCV)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn import linear_model
 
 from metalml import _core
-from metalml._accelerated import Accelerated, Run, accelerated, aligned
+from metalml._accelerated import Accelerated, Run, accelerated, aligned, following
 from metalml._compat import (
     checked_weights,
     fit_context,
@@ -19,7 +19,7 @@ from metalml._compat import (
 )
 from metalml._documentation import on_the_gpu
 from metalml._support import LeaveToScikitLearnError, Rule
-from metalml.linear_model._response import SPARSE_FORMATS, predict_of, raise_like_scikit_learn
+from metalml.linear_model._response import SPARSE_FORMATS, decision_function_of, predict_of, raise_like_scikit_learn
 from metalml.linear_model._targets import as_columns
 
 if TYPE_CHECKING:
@@ -34,10 +34,35 @@ def _is_positive(alpha: object) -> bool:
     return values.size > 0 and bool(np.all((values > 0) & np.isfinite(values)))
 
 
-def _sparse_solver_fits(est: Ridge, X: object) -> bool:
+def _sparse_solver_fits(est: Any, X: object) -> bool:
     if type(X) is np.ndarray or not issparse(X) or not est.fit_intercept:
         return True
     return est.solver in ("auto", "lbfgs", "lsqr", "sag", "sparse_cg")
+
+
+_RULES = (
+    Rule(lambda est, _: est.solver != "lbfgs" or est.positive, 'solver="lbfgs" needs `positive=True`', is_error=True),
+    Rule(
+        lambda est, _: not est.positive or est.solver in ("auto", "lbfgs"),
+        "solver={solver!r} cannot keep the coefficients positive",
+        is_error=True,
+    ),
+    Rule(_sparse_solver_fits, "solver={solver!r} fits no intercept on sparse input", is_error=True),
+    Rule(
+        lambda est, _: est.solver in ("auto", "cholesky"),
+        "solver={solver!r} runs in scikit-learn: `auto` and `cholesky` are accelerated",
+    ),
+    Rule(lambda est, _: not est.positive, "`positive=True` runs in scikit-learn"),
+    Rule(
+        lambda est, _: isinstance(est.alpha, (Real, np.ndarray)),
+        "alpha={alpha!r} is neither a number nor an array",
+        is_error=True,
+    ),
+    Rule(
+        lambda est, _: _is_positive(est.alpha),
+        "alpha={alpha!r} runs in scikit-learn: only values above 0 are accelerated",
+    ),
+)
 
 
 class Ridge(Accelerated, linear_model.Ridge):
@@ -50,33 +75,7 @@ class Ridge(Accelerated, linear_model.Ridge):
         """,
     )
 
-    @accelerated(
-        linear_model.Ridge,
-        Rule(
-            lambda est, _: est.solver != "lbfgs" or est.positive, 'solver="lbfgs" needs `positive=True`', is_error=True
-        ),
-        Rule(
-            lambda est, _: not est.positive or est.solver in ("auto", "lbfgs"),
-            "solver={solver!r} cannot keep the coefficients positive",
-            is_error=True,
-        ),
-        Rule(_sparse_solver_fits, "solver={solver!r} fits no intercept on sparse input", is_error=True),
-        Rule(
-            lambda est, _: est.solver in ("auto", "cholesky"),
-            "solver={solver!r} runs in scikit-learn: `auto` and `cholesky` are accelerated",
-        ),
-        Rule(lambda est, _: not est.positive, "`positive=True` runs in scikit-learn"),
-        Rule(
-            lambda est, _: isinstance(est.alpha, (Real, np.ndarray)),
-            "alpha={alpha!r} is neither a number nor an array",
-            is_error=True,
-        ),
-        Rule(
-            lambda est, _: _is_positive(est.alpha),
-            "alpha={alpha!r} runs in scikit-learn: only values above 0 are accelerated",
-        ),
-        is_fit=True,
-    )
+    @accelerated(linear_model.Ridge, *_RULES, is_fit=True)
     @fit_context
     def fit(
         self, run: Run, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | float | None = None
@@ -91,34 +90,65 @@ class Ridge(Accelerated, linear_model.Ridge):
             multi_output=True,
             y_numeric=True,
         )
-        run.leave_sparse(x, is_error=not _sparse_solver_fits(self, x))
-        weights = checked_weights(sample_weight, x, estimator=self)
-        is_vector = targets.ndim == 1
-        targets = as_columns(targets, x.dtype)
-        n_targets = targets.shape[1]
-        alpha = _penalties(self.alpha, n_targets)
-        # Other solvers take negative weights; those that we run do not.
-        if weights is not None and not run.is_refused and not np.all(weights >= 0):
-            msg = "negative sample weights run in scikit-learn"
-            raise LeaveToScikitLearnError(msg, is_error=True)
-        device = run.place("ridge_fit", self, x, n_targets=n_targets, solves_on_host=True)
-        try:
-            coef, intercept = _core.ridge_fit(
-                aligned(x), aligned(targets), weights, alpha, bool(self.fit_intercept), device
-            )
-        except _core.NonFiniteError as error:
-            raise_like_scikit_learn(self, error, x)
-        flat = is_vector or (n_targets == 1 and single_column_target_is_flat())
-        self.coef_ = coef[0] if flat else coef
-        if not self.fit_intercept:
-            self.intercept_ = 0.0
-        else:
-            self.intercept_ = intercept[0] if is_vector else intercept
-        self.n_iter_ = None
-        self.solver_ = "cholesky"
-        return self
+        return _fit(self, run, x, targets, sample_weight)
 
     predict = predict_of(linear_model.Ridge)
+
+
+class RidgeClassifier(Accelerated, linear_model.RidgeClassifier):
+    __doc__ = on_the_gpu(
+        linear_model.RidgeClassifier,
+        """
+        `fit` runs as that of `Ridge` does, and under the same conditions; `decision_function`, and `predict` by it, run
+        for dense data: on the GPU in float32, on the native engine in float32 and float64.
+        """,
+    )
+
+    @accelerated(linear_model.RidgeClassifier, *_RULES, is_fit=True)
+    @fit_context
+    def fit(
+        self, run: Run, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | float | None = None
+    ) -> Self:
+        is_weighted = sample_weight is not None or bool(self.class_weight)
+        prepared: Any = self._prepare_data(X, y, sample_weight, self.solver)
+        x, _, weights, targets = prepared
+        if x.dtype == np.float16:
+            msg = "float16 data run in scikit-learn"
+            raise LeaveToScikitLearnError(msg)
+        if x.dtype.kind != "f":
+            x = x.astype(np.float64)
+        return _fit(self, run, x, targets, weights if is_weighted else None)
+
+    decision_function = decision_function_of(linear_model.RidgeClassifier)
+    predict = following(linear_model.RidgeClassifier, "predict", decision_function)
+
+
+def _fit(est: Any, run: Run, x: np.ndarray, targets: np.ndarray, sample_weight: npt.ArrayLike | float | None) -> Any:
+    """Set what scikit-learn's fit sets, for validated rows and targets."""
+    run.leave_sparse(x, is_error=not _sparse_solver_fits(est, x))
+    weights = checked_weights(sample_weight, x, estimator=est)
+    is_vector = targets.ndim == 1
+    targets = as_columns(targets, x.dtype)
+    n_targets = targets.shape[1]
+    alpha = _penalties(est.alpha, n_targets)
+    # Other solvers take negative weights; those that we run do not.
+    if weights is not None and not run.is_refused and not np.all(weights >= 0):
+        msg = "negative sample weights run in scikit-learn"
+        raise LeaveToScikitLearnError(msg, is_error=True)
+    device = run.place("ridge_fit", est, x, n_targets=n_targets, solves_on_host=True)
+    try:
+        coef, intercept = _core.ridge_fit(aligned(x), aligned(targets), weights, alpha, bool(est.fit_intercept), device)
+    except _core.NonFiniteError as error:
+        raise_like_scikit_learn(est, error, x)
+    flat = is_vector or (n_targets == 1 and single_column_target_is_flat())
+    est.coef_ = coef[0] if flat else coef
+    if not est.fit_intercept:
+        est.intercept_ = 0.0
+    else:
+        est.intercept_ = intercept[0] if is_vector else intercept
+    est.n_iter_ = None
+    est.solver_ = "cholesky"
+    return est
 
 
 def _penalties(alpha: npt.ArrayLike, n_targets: int) -> np.ndarray:
