@@ -4,14 +4,15 @@
     reason = "NumPy's memory is reached through its pointer, shape and strides"
 )]
 
-use metalml::matrix::{HostMatrix, HostMatrixMut, MatrixView, MatrixViewMut};
+use half::f16;
+use metalml::matrix::{CastMatrix, HostMatrix, HostMatrixMut, MatrixView, MatrixViewMut};
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::raised;
 
-/// A borrowed matrix; a vector is one column. float32 or float64, any strides in whole elements.
+/// A borrowed matrix; a vector is one column. Any real number type, any strides in whole elements.
 pub(crate) fn host<'a>(array: &'a Bound<'_, PyUntypedArray>, name: &str) -> PyResult<HostMatrix<'a>> {
     if let Ok(array) = array.cast::<PyArrayDyn<f32>>() {
         return Ok(HostMatrix::F32(view(array, name)?));
@@ -19,8 +20,16 @@ pub(crate) fn host<'a>(array: &'a Bound<'_, PyUntypedArray>, name: &str) -> PyRe
     if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
         return Ok(HostMatrix::F64(view(array, name)?));
     }
+    macro_rules! cast {
+        ($($element:ty => $variant:ident),*) => {
+            $(if let Ok(array) = array.cast::<PyArrayDyn<$element>>() {
+                return Ok(HostMatrix::Cast(CastMatrix::$variant(view(array, name)?)));
+            })*
+        };
+    }
+    cast!(i64 => I64, i32 => I32, u8 => U8, bool => Bool, f16 => F16, i8 => I8, i16 => I16, u16 => U16, u32 => U32, u64 => U64);
     Err(PyTypeError::new_err(format!(
-        "`{name}` is {}, allowed are float32 and float64",
+        "`{name}` is {}, allowed are real numbers of up to 64 bits",
         array.dtype()
     )))
 }
@@ -50,10 +59,7 @@ fn shape_of(shape: &[usize], name: &str) -> PyResult<[usize; 2]> {
     }
 }
 
-fn view<'a, T: Element + metalml::engine::Real>(
-    array: &'a Bound<'_, PyArrayDyn<T>>,
-    name: &str,
-) -> PyResult<MatrixView<'a, T>> {
+fn view<'a, T: Element + Copy>(array: &'a Bound<'_, PyArrayDyn<T>>, name: &str) -> PyResult<MatrixView<'a, T>> {
     let [n_rows, n_cols] = shape_of(array.shape(), name)?;
     let size = size_of::<T>() as isize;
     let bytes = array.strides();

@@ -331,16 +331,13 @@ pub(crate) fn least_squares_fit<'py>(
     ))
 }
 
-/// An array of the element type of `like`.
+/// An array of the type that `like` is computed in.
 fn typed<'py>(py: Python<'py>, like: &HostMatrix<'_>, values: Vec<f64>) -> Bound<'py, PyAny> {
-    match like {
-        HostMatrix::F32(_) => values
-            .iter()
-            .map(|&value| value as f32)
-            .collect::<Vec<_>>()
-            .into_pyarray(py)
-            .into_any(),
-        HostMatrix::F64(_) => values.into_pyarray(py).into_any(),
+    if like.is_single() {
+        let values: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+        values.into_pyarray(py).into_any()
+    } else {
+        values.into_pyarray(py).into_any()
     }
 }
 

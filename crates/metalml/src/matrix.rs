@@ -1,4 +1,6 @@
-//! Host data that someone else owns: `MatrixView` (one element type) and `HostMatrix` (either), to read and to write.
+//! Host data that someone else owns: `MatrixView` (one element type) and `HostMatrix` (any), to read and to write.
+
+mod cast;
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -6,6 +8,9 @@ use std::ops::Range;
 use crate::engine::Real;
 use crate::threads::{map_tasks, vectorized};
 use crate::{Error, Result};
+
+pub use cast::CastMatrix;
+pub(crate) use cast::{Cast, Visitor};
 
 /// Elements that one thread looks at.
 const SHARE: usize = 1 << 16;
@@ -21,7 +26,7 @@ pub struct MatrixView<'a, T> {
     col_stride: isize,
 }
 
-impl<'a, T: Real> MatrixView<'a, T> {
+impl<'a, T: Copy> MatrixView<'a, T> {
     /// A row-major matrix without gaps.
     pub fn new(values: &'a [T], n_rows: usize, n_cols: usize) -> Result<Self> {
         if values.len() != n_rows * n_cols {
@@ -154,33 +159,6 @@ impl<'a, T: Real> MatrixView<'a, T> {
         }
     }
 
-    /// Whether there is neither a NaN nor an infinity.
-    pub fn is_finite(&self) -> bool {
-        self.is_welcome(false)
-    }
-
-    /// Whether there is no infinity, and no NaN unless NaN is welcome.
-    pub fn is_welcome(&self, nan: bool) -> bool {
-        let rows_per_share = (SHARE / self.n_cols.max(1)).max(1);
-        let n_shares = self.n_rows.div_ceil(rows_per_share);
-        let shares = map_tasks(n_shares, self.n_rows * self.n_cols, |share| {
-            let start = share * rows_per_share;
-            let mut scratch = Vec::new();
-            let rows = self.rows(start..(start + rows_per_share).min(self.n_rows));
-            let values = rows.packed(&mut scratch);
-            // A sum would be quicker to look at, were it not for sums that overflow.
-            vectorized(
-                #[inline(always)]
-                || {
-                    values
-                        .iter()
-                        .fold(true, |all, value| all & (value.finite() | (nan & value.nan())))
-                },
-            )
-        });
-        !shares.contains(&false)
-    }
-
     /// Whether this is the same memory, seen in the same way.
     pub fn is_same_as(&self, other: &Self) -> bool {
         let seen = |view: &Self| {
@@ -213,6 +191,35 @@ impl<'a, T: Real> MatrixView<'a, T> {
             }
         }
         scratch
+    }
+}
+
+impl<T: Real> MatrixView<'_, T> {
+    /// Whether there is neither a NaN nor an infinity.
+    pub fn is_finite(&self) -> bool {
+        self.is_welcome(false)
+    }
+
+    /// Whether there is no infinity, and no NaN unless NaN is welcome.
+    pub fn is_welcome(&self, nan: bool) -> bool {
+        let rows_per_share = (SHARE / self.n_cols.max(1)).max(1);
+        let n_shares = self.n_rows.div_ceil(rows_per_share);
+        let shares = map_tasks(n_shares, self.n_rows * self.n_cols, |share| {
+            let start = share * rows_per_share;
+            let mut scratch = Vec::new();
+            let rows = self.rows(start..(start + rows_per_share).min(self.n_rows));
+            let values = rows.packed(&mut scratch);
+            // A sum would be quicker to look at, were it not for sums that overflow.
+            vectorized(
+                #[inline(always)]
+                || {
+                    values
+                        .iter()
+                        .fold(true, |all, value| all & (value.finite() | (nan & value.nan())))
+                },
+            )
+        });
+        !shares.contains(&false)
     }
 }
 
@@ -272,13 +279,15 @@ impl<'a, T: Real> MatrixViewMut<'a, T> {
     }
 }
 
-/// A borrowed matrix of either element type.
+/// A borrowed matrix of any element type.
 #[derive(Clone, Copy, Debug)]
 pub enum HostMatrix<'a> {
     /// float32
     F32(MatrixView<'a, f32>),
     /// float64
     F64(MatrixView<'a, f64>),
+    /// What is cast on its way to an engine.
+    Cast(CastMatrix<'a>),
 }
 
 /// A matrix of either element type, to write to.
@@ -291,10 +300,11 @@ pub enum HostMatrixMut<'a> {
 }
 
 macro_rules! each {
-    ($enum:ident, $value:expr, $view:ident => $body:expr) => {
+    ($value:expr, $view:ident => $body:expr) => {
         match $value {
-            $enum::F32($view) => $body,
-            $enum::F64($view) => $body,
+            HostMatrix::F32($view) => $body,
+            HostMatrix::F64($view) => $body,
+            HostMatrix::Cast($view) => $body,
         }
     };
 }
@@ -302,36 +312,44 @@ macro_rules! each {
 impl HostMatrix<'_> {
     /// How many rows.
     pub fn n_rows(&self) -> usize {
-        each!(HostMatrix, self, view => view.n_rows())
+        each!(self, view => view.n_rows())
     }
 
     /// How many columns.
     pub fn n_cols(&self) -> usize {
-        each!(HostMatrix, self, view => view.n_cols())
+        each!(self, view => view.n_cols())
     }
 
-    /// A value rounded to the element type.
+    /// Whether what is made of it is float32, and not float64.
+    pub fn is_single(&self) -> bool {
+        match self {
+            Self::F32(_) => true,
+            Self::F64(_) => false,
+            Self::Cast(view) => view.is_single(),
+        }
+    }
+
+    /// A value rounded to the type that is computed in.
     pub fn rounded(&self, value: f64) -> f64 {
-        match self {
-            Self::F32(_) => f64::from(value as f32),
-            Self::F64(_) => value,
+        if self.is_single() {
+            f64::from(value as f32)
+        } else {
+            value
         }
     }
 
-    /// A value rounded to the element type, and that type's number on its other side; the value twice where it is one of them.
+    /// A value rounded to the type that is computed in, and that type's number on its other side; the value twice where it is one of them.
     pub fn neighbours(&self, value: f64) -> [f64; 2] {
-        match self {
-            Self::F32(_) => {
-                let nearest = value as f32;
-                let other = match f64::from(nearest).total_cmp(&value) {
-                    Ordering::Less => nearest.next_up(),
-                    Ordering::Equal => nearest,
-                    Ordering::Greater => nearest.next_down(),
-                };
-                [nearest.into(), other.into()]
-            }
-            Self::F64(_) => [value; 2],
+        if !self.is_single() {
+            return [value; 2];
         }
+        let nearest = value as f32;
+        let other = match f64::from(nearest).total_cmp(&value) {
+            Ordering::Less => nearest.next_up(),
+            Ordering::Equal => nearest,
+            Ordering::Greater => nearest.next_down(),
+        };
+        [nearest.into(), other.into()]
     }
 
     /// NumPy's name of the element type.
@@ -339,6 +357,7 @@ impl HostMatrix<'_> {
         match self {
             Self::F32(_) => f32::NAME,
             Self::F64(_) => f64::NAME,
+            Self::Cast(view) => view.element(),
         }
     }
 
@@ -347,6 +366,7 @@ impl HostMatrix<'_> {
         match self {
             Self::F32(view) => view.get(row, col).into(),
             Self::F64(view) => view.get(row, col),
+            Self::Cast(view) => view.get(row, col),
         }
     }
 
@@ -356,6 +376,7 @@ impl HostMatrix<'_> {
         match self {
             Self::F32(view) => Self::F32(view.cols(range)),
             Self::F64(view) => Self::F64(view.cols(range)),
+            Self::Cast(view) => Self::Cast(view.cols(range)),
         }
     }
 
@@ -365,6 +386,7 @@ impl HostMatrix<'_> {
         match self {
             Self::F32(view) => Self::F32(view.rows(range)),
             Self::F64(view) => Self::F64(view.rows(range)),
+            Self::Cast(view) => Self::Cast(view.rows(range)),
         }
     }
 }
@@ -372,12 +394,18 @@ impl HostMatrix<'_> {
 impl HostMatrixMut<'_> {
     /// How many rows.
     pub fn n_rows(&self) -> usize {
-        each!(HostMatrixMut, self, view => view.n_rows())
+        match self {
+            Self::F32(view) => view.n_rows(),
+            Self::F64(view) => view.n_rows(),
+        }
     }
 
     /// How many columns.
     pub fn n_cols(&self) -> usize {
-        each!(HostMatrixMut, self, view => view.n_cols())
+        match self {
+            Self::F32(view) => view.n_cols(),
+            Self::F64(view) => view.n_cols(),
+        }
     }
 
     /// Some of the rows, borrowed for a while.

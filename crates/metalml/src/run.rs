@@ -33,10 +33,8 @@ impl Target {
     /// Run a job there.
     pub fn run<'a, J: Job<'a>>(&'a self, job: J) -> Result<J::Output> {
         match self {
-            Self::Native => match job.element_of() {
-                HostMatrix::F32(_) => job.run(&Native::<f32>::new()),
-                HostMatrix::F64(_) => job.run(&Native::<f64>::new()),
-            },
+            Self::Native if job.element_of().is_single() => job.run(&Native::<f32>::new()),
+            Self::Native => job.run(&Native::<f64>::new()),
             Self::Gpu(device) => {
                 if let Some(reason) = self_test::refusal(device, J::FAMILIES)? {
                     return Err(Error::NoDevice { reason });

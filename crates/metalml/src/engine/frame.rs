@@ -1,7 +1,6 @@
 //! Where the values of columns lie: what sums are taken about, so that neither an offset nor a scale costs digits.
 
-use super::Real;
-use crate::matrix::{HostMatrix, MatrixView};
+use crate::matrix::{Cast, HostMatrix, MatrixView, Visitor};
 
 /// Where the values of each column lie, roughly: the closer, the less is lost. `unit` holds powers of two.
 #[derive(Clone, Debug)]
@@ -18,12 +17,13 @@ impl Frame {
     /// A guess from a few rows, spread evenly.
     pub fn sampled(host: &HostMatrix<'_>) -> Self {
         match *host {
-            HostMatrix::F32(view) => Self::of(view),
-            HostMatrix::F64(view) => Self::of(view),
+            HostMatrix::F32(view) => Self::of(view, Into::into),
+            HostMatrix::F64(view) => Self::of(view, Into::into),
+            HostMatrix::Cast(view) => view.visit(OfCast),
         }
     }
 
-    fn of<T: Real>(view: MatrixView<'_, T>) -> Self {
+    fn of<T: Copy>(view: MatrixView<'_, T>, widened: fn(T) -> f64) -> Self {
         let n_cols = view.n_cols();
         let step = view.n_rows().div_ceil(SAMPLE).max(1);
         let (mut means, mut counts) = (vec![0.0; n_cols], vec![0.0; n_cols]);
@@ -32,8 +32,9 @@ impl Frame {
         let mut each = |visit: &mut dyn FnMut(usize, f64)| {
             for row in (0..view.n_rows()).step_by(step) {
                 for (col, &value) in view.rows(row..row + 1).packed(&mut scratch).iter().enumerate() {
-                    if value.finite() {
-                        visit(col, value.into());
+                    let value = widened(value);
+                    if value.is_finite() {
+                        visit(col, value);
                     }
                 }
             }
@@ -50,6 +51,16 @@ impl Frame {
             shift,
             unit: reach.into_iter().map(unit_of).collect(),
         }
+    }
+}
+
+/// A guess for data that are cast on their way.
+struct OfCast;
+
+impl Visitor for OfCast {
+    type Output = Frame;
+    fn visit<T: Cast>(self, view: MatrixView<'_, T>) -> Frame {
+        Frame::of(view, Cast::widened)
     }
 }
 

@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use bytemuck::Pod;
 
 use super::gpu_matrix::{GpuMatrix, leading_dimension};
-use super::{Border, Input, Rows, Storage};
+use super::{Border, Input, Rows, Storage, all};
 use crate::device::{Array, Bindings, Device, Kernel, Pair, Pending, Recording, Verdict};
 use crate::matrix::{HostMatrix, MatrixView};
-use crate::memory::{Found, StagedBytes, WRITE_BYTES, fill_rows, staged_bytes};
+use crate::memory::{Found, WRITE_BYTES, fill_host_rows, staged_bytes};
 use crate::{Error, Result};
 
 /// One call on a GPU. It records on one thread; the `Device` behind it is shared.
@@ -126,7 +126,7 @@ impl<'a> Gpu<'a> {
         let array = self.alloc::<f32>(n_rows * ld)?;
         if n_rows * row_bytes <= INLINE_BYTES {
             let mut bytes = vec![0; n_rows * row_bytes];
-            accept(fill(input.host, ld, staged_bytes(&mut bytes)), input)?;
+            accept(fill_host_rows(input.host, ld, staged_bytes(&mut bytes)), input)?;
             self.recording.borrow_mut().upload(&bytes, &array.memory);
             return Ok(array);
         }
@@ -142,7 +142,7 @@ impl<'a> Gpu<'a> {
             let rows = input.host.rows(start..(start + rows_per_chunk).min(n_rows));
             let bytes = rows.n_rows() * row_bytes;
             let mut lease = self.device.staging.lease(self.device)?;
-            let found = lease.fill(bytes as u64, |to| fill(rows, ld, to))?;
+            let found = lease.fill(bytes as u64, |to| fill_host_rows(rows, ld, to))?;
             accept(found, input)?;
             let mut recording = self.recording.borrow_mut();
             recording.upload_staged(lease, bytes as u64, &array.memory, (start * row_bytes) as u64)?;
@@ -157,21 +157,6 @@ impl<'a> Gpu<'a> {
         // Whole vectors of four, where a block's rows are another operand's columns.
         if rows >= 4 { rows / 4 * 4 } else { rows }
     }
-}
-
-fn fill(host: HostMatrix<'_>, ld: usize, to: StagedBytes<'_>) -> Found {
-    match host {
-        HostMatrix::F32(view) => fill_rows(view, ld, to),
-        HostMatrix::F64(view) => fill_rows(view, ld, to),
-    }
-}
-
-/// `[Result; N]` to `Result<[_; N]>`, which std has not yet.
-fn all<T, const N: usize>(results: [Result<T>; N]) -> Result<[T; N]> {
-    let values: Vec<T> = results.into_iter().collect::<Result<_>>()?;
-    values
-        .try_into()
-        .map_err(|_| Error::Internal("one value for each result".into()))
 }
 
 /// Whether what a copy met may go to the device.

@@ -23,8 +23,16 @@ pub use metric::Metric;
 pub use native::{Native, NativeMatrix, OnHost};
 pub use real::Real;
 
-use crate::Result;
 use crate::matrix::{HostMatrix, HostMatrixMut};
+use crate::{Error, Result};
+
+/// `[Result; N]` to `Result<[_; N]>`, which std has not yet.
+fn all<T, const N: usize>(results: [Result<T>; N]) -> Result<[T; N]> {
+    let values: Vec<T> = results.into_iter().collect::<Result<_>>()?;
+    values
+        .try_into()
+        .map_err(|_| Error::Internal("one value for each result".into()))
+}
 
 /// A place that holds arrays and matrices. One value serves one call: a recording on the GPU, a borrow of the input natively.
 ///

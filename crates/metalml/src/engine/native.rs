@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use bytemuck::Pod;
 
-use super::{Border, Input, Real, Rows, Shape, Storage};
+use super::{Border, Input, Real, Rows, Shape, Storage, all};
 use crate::matrix::{HostMatrix, HostMatrixMut, MatrixView, MatrixViewMut};
 use crate::{Error, Result};
 
@@ -156,14 +156,17 @@ impl<'a, T: OnHost> Storage for Native<'a, T> {
 
 impl<'a, T: OnHost> Border<'a> for Native<'a, T> {
     fn bring<const N: usize>(&self, inputs: [Input<'a>; N]) -> Result<[NativeMatrix<'a, T>; N]> {
-        for input in inputs {
-            let view = T::view(input.host).ok_or_else(|| other_element(input.host.element()))?;
-            if !input.told_by_kernel && !view.is_welcome(input.nan) {
+        let matrices = inputs.map(|input| {
+            let matrix = match input.host {
+                HostMatrix::Cast(view) => NativeMatrix::Owned(view.converted(), view.n_cols()),
+                host => NativeMatrix::Borrowed(T::view(host).ok_or_else(|| other_element(host.element()))?),
+            };
+            if !input.told_by_kernel && !matrix.view().is_welcome(input.nan) {
                 return Err(Error::NonFinite { what: input.what });
             }
-        }
-        let view = |input: Input<'a>| T::view(input.host).unwrap_or_else(|| unreachable!("looked at above"));
-        Ok(inputs.map(|input| NativeMatrix::Borrowed(view(input))))
+            Ok(matrix)
+        });
+        all(matrices)
     }
 
     fn stream(
@@ -198,6 +201,8 @@ pub(super) fn look_over(rows: &HostMatrix<'_>) -> Result<()> {
     let welcome = match *rows {
         HostMatrix::F32(view) => view.is_welcome(true),
         HostMatrix::F64(view) => view.is_welcome(true),
+        // Only what is computed in can be written to.
+        HostMatrix::Cast(_) => true,
     };
     if welcome {
         Ok(())

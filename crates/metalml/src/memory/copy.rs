@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use wgpu::WriteOnly;
 
 use crate::engine::Real;
-use crate::matrix::{MatrixView, MatrixViewMut};
+use crate::matrix::{Cast, CastMatrix, HostMatrix, MatrixView, MatrixViewMut, Visitor};
 use crate::threads::{for_each_chunk, for_each_chunk_apart};
 
 /// What a copy met.
@@ -120,7 +120,7 @@ fn stream(from: &[f32], mut to: WriteOnly<'_, [u8]>) {
 }
 
 /// Copy rows of `ld` float32 values out of staging into `out`, dropping the padding.
-pub(crate) fn collect_rows<T: Source>(from: &[f32], ld: usize, out: &mut MatrixViewMut<'_, T>) {
+pub(crate) fn collect_rows<T: Sink>(from: &[f32], ld: usize, out: &mut MatrixViewMut<'_, T>) {
     let n_cols = out.n_cols();
     let rows_per_share = (SHARE / ld.max(1)).max(1);
     for_each_chunk_apart(out.values(), rows_per_share * n_cols, from.len(), |share, to| {
@@ -136,10 +136,34 @@ pub(crate) fn collect_rows<T: Source>(from: &[f32], ld: usize, out: &mut MatrixV
     });
 }
 
-/// A host element that can pass to the device and back as float32.
-pub(crate) trait Source: Real {
+/// Copy rows of any element type.
+pub(crate) fn fill_host_rows(host: HostMatrix<'_>, ld: usize, to: WriteOnly<'_, [u8]>) -> Found {
+    match host {
+        HostMatrix::F32(view) => fill_rows(view, ld, to),
+        HostMatrix::F64(view) => fill_rows(view, ld, to),
+        HostMatrix::Cast(view) => fill_cast_rows(&view, ld, to),
+    }
+}
+
+fn fill_cast_rows(view: &CastMatrix<'_>, ld: usize, to: WriteOnly<'_, [u8]>) -> Found {
+    struct Fill<'t>(usize, WriteOnly<'t, [u8]>);
+    impl Visitor for Fill<'_> {
+        type Output = Found;
+        fn visit<T: Cast>(self, view: MatrixView<'_, T>) -> Found {
+            fill_rows(view, self.0, self.1)
+        }
+    }
+    view.visit(Fill(ld, to))
+}
+
+/// A host element that can pass to the device as float32.
+pub(crate) trait Source: Copy + Send + Sync {
     /// The values as float32, and what was among them.
     fn floats<'s>(values: &'s [Self], scratch: &'s mut Vec<f32>) -> (Found, &'s [f32]);
+}
+
+/// A host element that float32 values can come back as.
+pub(crate) trait Sink: Real {
     /// Float32 values as these.
     fn store(from: &[f32], to: &mut [Self]);
 }
@@ -167,9 +191,25 @@ impl Source for f32 {
             values,
         )
     }
+}
 
+impl Sink for f32 {
     fn store(from: &[f32], to: &mut [Self]) {
         to.copy_from_slice(from);
+    }
+}
+
+impl<T: Cast> Source for T {
+    fn floats<'s>(values: &'s [Self], scratch: &'s mut Vec<f32>) -> (Found, &'s [f32]) {
+        let mut found = Found::default();
+        scratch.clear();
+        scratch.extend(values.iter().map(|value| value.widened() as f32));
+        for value in &*scratch {
+            // No number of these types is too large or too small for float32.
+            found.nan |= value.is_nan();
+            found.infinity |= value.is_infinite();
+        }
+        (found, scratch)
     }
 }
 
@@ -186,7 +226,9 @@ impl Source for f64 {
         }
         (found, scratch)
     }
+}
 
+impl Sink for f64 {
     fn store(from: &[f32], to: &mut [Self]) {
         to.iter_mut().zip(from).for_each(|(to, &from)| *to = f64::from(from));
     }
@@ -234,7 +276,7 @@ mod tests {
     }
 
     /// Each value is found, alone, at every place of rows of every length.
-    fn is_found<T: Source>(cases: &[(T, Found)]) {
+    fn is_found<T: Source + Real>(cases: &[(T, Found)]) {
         for len in 1..=37 {
             for (case, &(value, expected)) in cases.iter().enumerate() {
                 for place in 0..len {
@@ -297,6 +339,73 @@ mod tests {
             (-least, NOTHING),
             (-0.0, NOTHING),
         ]);
+    }
+
+    /// Each value comes as `NumPy` casts it to float64 and that to float32, rows of any length.
+    fn is_cast<T: Cast>(matrix: fn(MatrixView<'static, T>) -> CastMatrix<'static>, cases: &[(T, f64, Found)]) {
+        for len in [1, 3, 8, 17] {
+            for &(value, expected, seen) in cases {
+                let values = Vec::leak(vec![value; len]);
+                let view = matrix(MatrixView::new(values, 1, len).expect("a row"));
+                let mut memory = vec![f32::NAN; len];
+                let found = fill_host_rows(
+                    HostMatrix::Cast(view),
+                    len,
+                    staged_bytes(bytemuck::cast_slice_mut(&mut memory)),
+                );
+                assert_eq!(found, seen, "{expected}");
+                let bits = (expected as f32).to_bits();
+                assert!(
+                    memory.iter().all(|float| float.to_bits() == bits),
+                    "{expected}: {memory:?}"
+                );
+                assert_eq!(view.get(0, len - 1).to_bits(), expected.to_bits());
+                assert_eq!(view.converted::<f64>(), vec![expected; len], "{expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_types_are_cast_on_the_way() {
+        use half::f16;
+        is_cast(CastMatrix::I8, &[(-128, -128.0, NOTHING), (127, 127.0, NOTHING)]);
+        is_cast(CastMatrix::U8, &[(255, 255.0, NOTHING), (0, 0.0, NOTHING)]);
+        is_cast(CastMatrix::I16, &[(-32768, -32768.0, NOTHING)]);
+        is_cast(CastMatrix::U16, &[(65535, 65535.0, NOTHING)]);
+        is_cast(
+            CastMatrix::I32,
+            &[
+                (i32::MIN, -2_147_483_648.0, NOTHING),
+                (16_777_217, 16_777_217.0, NOTHING),
+            ],
+        );
+        is_cast(CastMatrix::U32, &[(u32::MAX, 4_294_967_295.0, NOTHING)]);
+        // The first whole number that float64 has not is rounded to even.
+        is_cast(
+            CastMatrix::I64,
+            &[(9_007_199_254_740_993, 9_007_199_254_740_992.0, NOTHING)],
+        );
+        is_cast(CastMatrix::U64, &[(u64::MAX, 18_446_744_073_709_551_616.0, NOTHING)]);
+        is_cast(CastMatrix::Bool, &[(true, 1.0, NOTHING), (false, 0.0, NOTHING)]);
+        is_cast(
+            CastMatrix::F16,
+            &[
+                (f16::from_f64(0.1), 0.099_975_585_937_5, NOTHING),
+                (f16::from_bits(1), 5.960_464_477_539_063e-8, NOTHING),
+                (f16::NEG_INFINITY, f64::NEG_INFINITY, INFINITY),
+                (f16::MAX, 65504.0, NOTHING),
+            ],
+        );
+        let nan = [f16::NAN; 5];
+        let view = CastMatrix::F16(MatrixView::new(&nan, 1, 5).expect("a row"));
+        let mut memory = [0.0_f32; 8];
+        let found = fill_host_rows(
+            HostMatrix::Cast(view),
+            8,
+            staged_bytes(bytemuck::cast_slice_mut(&mut memory)),
+        );
+        assert_eq!(found, NAN);
+        assert!(memory[..5].iter().all(|value| value.is_nan()) && memory[5..] == [0.0; 3]);
     }
 
     #[test]

@@ -5,6 +5,6 @@ mod copy;
 mod pool;
 mod ring;
 
-pub(crate) use copy::{Found, collect_rows, fill_rows};
+pub(crate) use copy::{Found, collect_rows, fill_host_rows};
 pub(crate) use pool::{Memory, Pool};
-pub(crate) use ring::{Lease, READ_BYTES, Ring, StagedBytes, WRITE_BYTES, staged_bytes};
+pub(crate) use ring::{Lease, READ_BYTES, Ring, WRITE_BYTES, staged_bytes};

@@ -3,6 +3,7 @@
 use metalml::algorithms::standard_scaler::{Scale, Statistics};
 use metalml::engine::{Input, Rows};
 use metalml::kernels::scale_shift::Affine;
+use metalml::matrix::{CastMatrix, HostMatrix, MatrixView};
 use metalml::solvers::moments::Moments;
 use metalml::testing::{total, uniform};
 use metalml::{Error, Result};
@@ -268,7 +269,26 @@ fn scaler_gives_equal_bits(on: &Place) {
     assert_eq!(bits(), bits());
 }
 
-pub(super) const LAWS: [Law; 7] = [
+/// Whole numbers are those of float64, cast on their way or before.
+fn scaler_takes_whole_numbers(on: &Place) {
+    const N_COLS: usize = 5;
+    let whole: Vec<i32> = (0..2503 * N_COLS as i32).map(|at| at * at % 1009 - 300).collect();
+    let wide: Vec<f64> = whole.iter().copied().map(f64::from).collect();
+    let n_rows = whole.len() / N_COLS;
+    let of = |x: HostMatrix<'_>| on.run(Statistics { x, weights: None }).expect("finite");
+    let cast = CastMatrix::I32(MatrixView::new(&whole, n_rows, N_COLS).expect("whole rows"));
+    let found = of(HostMatrix::Cast(cast));
+    let expected = of(HostMatrix::F64(
+        MatrixView::new(&wide, n_rows, N_COLS).expect("whole rows"),
+    ));
+    assert_eq!(found.mean, expected.mean);
+    assert_eq!(found.scatter, expected.scatter);
+    assert_eq!(found.least, expected.least);
+    assert!(found.scatter.iter().all(|scatter| *scatter > 0.0));
+}
+
+pub(super) const LAWS: [Law; 8] = [
+    scaler_takes_whole_numbers,
     scaler_finds_what_the_formula_says,
     scaler_learns_the_same_in_pieces,
     scaler_weighs_rows,
