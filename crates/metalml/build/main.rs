@@ -121,18 +121,21 @@ fn tiled_least(out_dir: &Path, operation: &str) -> Vec<String> {
     variants(out_dir, &format!("{operation}_tiled"), &path, sources.into(), &rest)
 }
 
-/// The kernels of `thin`: first those that stream rows, then those that stream columns.
+/// The kernels of `thin`: first those that stream rows, then those that stream columns, then that for a short `k`.
 fn thin_products(out_dir: &Path) -> Vec<String> {
     let rows = thin::ROWS_WIDTHS.map(|width| (format!("matmul_rows_{width}"), thin::rows(width)));
     let cols = thin::COLS_WIDTHS.map(|width| (format!("matmul_cols_{width}"), thin::cols(width)));
     let rest = format!(
-        "/// The widths of each kind.\npub(crate) const ROWS_WIDTHS: [usize; {}] = {:?};\npub(crate) const COLS_WIDTHS: [usize; {}] = {:?};\n",
+        "/// The widths of each kind.\npub(crate) const ROWS_WIDTHS: [usize; {}] = {:?};\npub(crate) const COLS_WIDTHS: [usize; {}] = {:?};\n\
+         /// Columns, `k` and rows of the last.\npub(crate) const SHORT: [usize; 3] = {:?};\n",
         thin::ROWS_WIDTHS.len(),
         thin::ROWS_WIDTHS,
         thin::COLS_WIDTHS.len(),
-        thin::COLS_WIDTHS
+        thin::COLS_WIDTHS,
+        thin::SHORT
     );
-    let sources = rows.into_iter().chain(cols).collect();
+    let short = ("matmul_short".to_owned(), thin::short());
+    let sources = rows.into_iter().chain(cols).chain([short]).collect();
     variants(out_dir, "matmul_thin", "crate::kernels::matmul::thin", sources, &rest)
 }
 

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 /// Columns of the result that `rows` makes at once, and rows that `cols` does: the kernels there are.
 pub(crate) const ROWS_WIDTHS: [usize; 4] = [1, 4, 8, 16];
 pub(crate) const COLS_WIDTHS: [usize; 3] = [1, 4, 8];
+/// Columns of the result, `k`, and rows a workgroup makes, of the kernel for a short `k` that lies from row to row.
+pub(crate) const SHORT: [usize; 3] = [8, 64, 1024];
 
 const PARAMS: &str = "struct Params {\n    n_rows: u32,\n    n_cols: u32,\n    k_len: u32,\n    k_per_split: u32,\n    a_start: u32,\n    a_ld: u32,\n    \
      b_start: u32,\n    b_k_stride: u32,\n    b_col_stride: u32,\n    out_start: u32,\n    out_row_stride: u32,\n    out_col_stride: u32,\n    \
@@ -124,7 +126,7 @@ pub(crate) fn cols(width: usize) -> String {
         "//! use epilogue\n\
          // out[row, col] = epilogue(alpha row Σ_k a[k, row] b[k, col] + beta out + bias) for at most {width} columns; see build/thin.rs.\n\
          // a lies in rows of vectors, k from row to row; b has two strides. A split (group y) sums k_per_split of k.\n\
-         // A workgroup makes ROWS rows: a thread four of them, from every eighth k; eight threads add up.\n\
+         // A workgroup makes ROWS rows at a time: a thread four of them, from every eighth k; eight threads add up.\n\
          {PARAMS}\
          const THREADS: u32 = 256u;\nconst LANES: u32 = 8u;\nconst QUADS: u32 = THREADS / LANES;\nconst ROWS: u32 = 4u * QUADS;\n\
          const WIDTH: u32 = {width}u;\nconst SLAB: u32 = 64u;\n\
@@ -132,12 +134,14 @@ pub(crate) fn cols(width: usize) -> String {
          var<workgroup> parts: array<vec4<f32>, THREADS>;\n\
          {GIVE}\
          @compute @workgroup_size(THREADS)\n\
-         fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {{\n    \
+         fn main(\n    @builtin(workgroup_id) group: vec3<u32>,\n    @builtin(num_workgroups) groups: vec3<u32>,\n    \
+         @builtin(local_invocation_index) thread: u32,\n) {{\n    \
          let quad = thread % QUADS;\n    let lane = thread / QUADS;\n    \
-         let row = group.x * ROWS + 4u * quad;\n    \
-         let begin = params.a_start + min(row, params.n_rows - 1u) / 4u;\n    \
          let first_k = group.y * params.k_per_split;\n    \
-         let end_k = min(first_k + params.k_per_split, params.k_len);\n"
+         let end_k = min(first_k + params.k_per_split, params.k_len);\n    \
+         for (var first = group.x * ROWS; first < params.n_rows; first += groups.x * ROWS) {{\n    \
+         let row = first + 4u * quad;\n    \
+         let begin = params.a_start + min(row, params.n_rows - 1u) / 4u;\n"
     );
     for n in 0..width {
         _ = writeln!(text, "    var sum{n} = vec4(0.0);");
@@ -182,5 +186,64 @@ pub(crate) fn cols(width: usize) -> String {
              for (var i = 0u; i < 4u; i += 1u) {{\n            if row + i < params.n_rows {{ give(row + i, {n}u, group.y, parts[thread][i]); }}\n        }}\n    }}\n"
         );
     }
-    text + "}\n"
+    text + "    }\n}\n"
+}
+
+/// The same for a `k` so short that adding up between threads would be most of the time: a thread sums all of its four columns of `a`.
+pub(crate) fn short() -> String {
+    let [width, most_k, rows] = SHORT;
+    let mut text = format!(
+        "//! use epilogue\n\
+         // out[row, col] = epilogue(alpha row Σ_k a[k, row] b[k, col] + beta out + bias) for at most {width} columns and {most_k} of k; see build/thin.rs.\n\
+         // a lies in rows of vectors, k from row to row; b has two strides.\n\
+         // A thread makes four rows of the result. They pass through workgroup memory, so that neighbours write side by side.\n\
+         {PARAMS}\
+         const THREADS: u32 = {threads}u;\nconst ROWS: u32 = 4u * THREADS;\nconst WIDTH: u32 = {width}u;\nconst MOST_K: u32 = {most_k}u;\n\
+         var<workgroup> few: array<f32, WIDTH * MOST_K>;\n\
+         var<workgroup> sums: array<f32, WIDTH * (THREADS + 1u)>;\n\
+         {GIVE}\
+         @compute @workgroup_size(THREADS)\n\
+         fn main(\n    @builtin(workgroup_id) group: vec3<u32>,\n    @builtin(num_workgroups) groups: vec3<u32>,\n    \
+         @builtin(local_invocation_index) thread: u32,\n) {{\n    \
+         for (var i = thread; i < WIDTH * MOST_K; i += THREADS) {{\n        let k = i / WIDTH;\n        let col = i % WIDTH;\n        \
+         few[i] = 0.0;\n        \
+         if k < params.k_len && col < params.n_cols {{ few[i] = b[params.b_start + k * params.b_k_stride + col * params.b_col_stride]; }}\n    }}\n    \
+         workgroupBarrier();\n    \
+         for (var first = group.x * ROWS; first < params.n_rows; first += groups.x * ROWS) {{\n    \
+         let begin = params.a_start + min(first + 4u * thread, params.n_rows - 1u) / 4u;\n",
+        threads = rows / 4,
+    );
+    for n in 0..width {
+        _ = writeln!(text, "    var sum{n} = vec4(0.0);");
+    }
+    text += "    for (var k = 0u; k < params.k_len; k += 4u) {\n";
+    // Four loads on their way at a time.
+    for i in 0..4 {
+        _ = writeln!(
+            text,
+            "        let x{i} = a[begin + min(k + {i}u, params.k_len - 1u) * params.a_ld];"
+        );
+    }
+    for i in 0..4 {
+        _ = writeln!(text, "        if k + {i}u < params.k_len {{");
+        for n in 0..width {
+            _ = writeln!(text, "            sum{n} += few[(k + {i}u) * WIDTH + {n}u] * x{i};");
+        }
+        text += "        }\n";
+    }
+    text += "    }\n";
+    for i in 0..4 {
+        text += "    workgroupBarrier();\n";
+        for n in 0..width {
+            _ = writeln!(text, "    sums[{n}u * (THREADS + 1u) + thread] = sum{n}[{i}];");
+        }
+        _ = write!(
+            text,
+            "    workgroupBarrier();\n    \
+             for (var i = thread; i < THREADS * WIDTH; i += THREADS) {{\n        \
+             let row = first + 4u * (i / WIDTH) + {i}u;\n        let col = i % WIDTH;\n        \
+             if row < params.n_rows && col < params.n_cols {{ give(row, col, group.y, sums[col * (THREADS + 1u) + i / WIDTH]); }}\n    }}\n"
+        );
+    }
+    text + "    }\n}\n"
 }

@@ -258,6 +258,10 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
             add(shape, form, Joined::Distance(epilogue));
         }
     }
+    // A short `k` from row to row, on either side.
+    add([4099, 9, 7], (true, false), Joined::Bias);
+    add([4096, 64, 5], (true, true), Joined::Nothing);
+    add([8, 31, 5200], (false, false), Joined::All(Epilogue::Tanh));
     // As many tiles as choose the largest.
     for form in FORMS {
         add([8100, 9, 30], form, Joined::Bias);

@@ -18,6 +18,8 @@ pub(super) enum Way {
         swapped: bool,
         splits: usize,
     },
+    /// The same where `k` is short too.
+    Short { swapped: bool },
     /// By tiles.
     Tiled { tile: usize, splits: usize },
     /// By the kernel that takes any strides.
@@ -29,6 +31,7 @@ impl Way {
     pub(super) fn kernel(self, shape: &Shape) -> Kernel {
         match self {
             Self::Rows { variant, .. } | Self::Cols { variant, .. } => thin::ALL[variant],
+            Self::Short { .. } => thin::ALL[thin::ALL.len() - 1],
             Self::Tiled { tile, .. } => {
                 let form = 2 * usize::from(!shape.a_along_k) + usize::from(shape.b_along_k);
                 tiled::ALL[tile * FORMS + form]
@@ -41,6 +44,7 @@ impl Way {
     pub(super) fn sides(self) -> [u32; 2] {
         match self {
             Self::Rows { .. } | Self::Cols { .. } => [THIN_GROUP as u32, 1],
+            Self::Short { .. } => [thin::SHORT[2] as u32, 1],
             Self::Tiled { tile, .. } => tiled::SIDES[tile],
             Self::Strided => [STRIDED_TILE, STRIDED_TILE],
         }
@@ -81,6 +85,8 @@ const ENOUGH_GROUPS: usize = 512;
 const ENOUGH_TILES: usize = 64;
 /// Length of a split of `k`, at least: a shorter one costs more to merge than it gains.
 const LEAST_SPLIT: usize = 256;
+/// Workgroups from which the kernel for a short `k`, which makes the most rows each, is taken.
+const LEAST_SHORT: usize = 4;
 /// Rows or columns that a workgroup of the thin kernels makes, as in build/thin.rs.
 const THIN_GROUP: usize = 128;
 
@@ -95,6 +101,11 @@ impl Shape {
             (self.a_along_k, self.a_by_four, self.m)
         };
         if by_four {
+            let [width, most_k, rows] = thin::SHORT;
+            let is_wide = !along_k && few > width / 2 && few <= width;
+            if is_wide && self.k <= most_k && long >= LEAST_SHORT * rows {
+                return Way::Short { swapped };
+            }
             let widths: &[usize] = if along_k {
                 &thin::ROWS_WIDTHS
             } else {

@@ -176,6 +176,7 @@ impl Gpu<'_> {
                 Way::Rows { swapped, splits, .. } | Way::Cols { swapped, splits, .. } => {
                     self.split(&cut, splits, |piece, split| self.thin(piece, &way, swapped, split))
                 }
+                Way::Short { swapped } => self.split(&cut, 1, |piece, split| self.thin(piece, &way, swapped, split)),
                 Way::Tiled { splits, .. } => self.split(&cut, splits, |piece, split| self.tiled(piece, &way, split)),
                 Way::Strided => self.strided(&cut),
             }?;
@@ -332,7 +333,8 @@ impl Gpu<'_> {
             row_terms: finish.row.map_or(few.0, |row| row.array()),
             out: to.array,
         };
-        let groups = long.div_ceil(CUT).min(self.limits().max_groups as usize) as u32;
+        let [rows, _] = way.sides();
+        let groups = (long as u32).div_ceil(rows).min(self.limits().max_groups);
         self.dispatch_variant(
             &way.kernel(&shape),
             &bindings,
