@@ -113,6 +113,11 @@ WORKS = [
         lambda space, X, y: lambda: space.linear_model.LinearRegression().fit(X, y),
         lambda m: m.coef_,
     ),
+    Work(
+        "Lasso.fit",
+        lambda space, X, y: lambda: space.linear_model.Lasso(alpha=0.1).fit(X, y),
+        lambda m: m.coef_,
+    ),
     Work("RidgeClassifier.predict", _classify, lambda p: p),
     Work(
         "MinMaxScaler.fit", lambda space, X, _: lambda: space.preprocessing.MinMaxScaler().fit(X), lambda m: m.data_max_

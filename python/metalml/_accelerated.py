@@ -78,6 +78,11 @@ class Run:
         """Whether a rule is broken: only scikit-learn's own errors are looked for, and then `place` raises."""
         return self._refusal is not None
 
+    @property
+    def is_auto(self) -> bool:
+        """Whether the engine is ours to choose."""
+        return self._options.backend == "auto"
+
     def refuse(self) -> None:
         """Raise or warn about a call of which nothing runs on our engines."""
         apply_policy(self._options, self._name, "in scikit-learn", str(self._refusal))

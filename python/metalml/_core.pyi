@@ -20,6 +20,7 @@ __all__ = [
     "column_ranges",
     "column_statistics",
     "covariance_of",
+    "elastic_net_fit",
     "gaussian_scores",
     "least_squares_fit",
     "linear_predict",
@@ -100,4 +101,18 @@ def least_squares_fit(
     fit_intercept: bool,
     device: Device | None,
 ) -> tuple[_Floats, _Floats, _Floats]: ...
+def elastic_net_fit(
+    x: _Floats,
+    y: _Floats,
+    sample_weight: _Floats | None,
+    l1: float,
+    l2: float,
+    fit_intercept: bool,
+    positive: bool,
+    tol: float,
+    max_iter: int,
+    start: _Floats | None,
+    seeds: list[int] | None,
+    device: Device | None,
+) -> tuple[_Floats, _Floats, _Floats, _Floats, list[int]]: ...
 def linear_predict(x: _Floats, coef: _Floats, intercept: _Floats, out: _Floats, device: Device | None) -> None: ...

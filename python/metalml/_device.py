@@ -50,6 +50,7 @@ GPU_FLOORS: Mapping[str, Mapping[str, int]] = {
     "normalize_rows": {"integrated": 50_000_000, "discrete": 100_000_000, "virtual": 200_000_000},
     "ridge_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "least_squares_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
+    "elastic_net_fit": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "covariance_of": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "shrinkage_of": {"integrated": 4_000_000, "discrete": 4_000_000, "virtual": 10_000_000},
     "class_moments": {"integrated": 10_000_000, "discrete": 20_000_000, "virtual": 50_000_000},
@@ -64,6 +65,7 @@ GPU_FLOORS: Mapping[str, Mapping[str, int]] = {
 NATIVE_CEILINGS: Mapping[str, Mapping[str, int]] = {
     "ridge_fit": {"float32": 150, "float64": 500},
     "least_squares_fit": {"float32": 500, "float64": 500},
+    "elastic_net_fit": {"float32": 150, "float64": 150},
     "covariance_of": {"float32": 200, "float64": 200},
 }
 

@@ -84,9 +84,9 @@ def test_float64_keeps_its_precision(owner: type, backend: str) -> None:
 
 @pytest.mark.parametrize("backend", ["gpu"], indirect=True)
 def test_a_strict_gpu_refuses_a_fit_that_it_has_not(backend: str) -> None:
-    X, y = data(ml.linear_model.Lasso)
+    X, y = data(ml.linear_model.HuberRegressor)
     with pytest.raises(ml.BackendUnavailableError, match="`fit` runs in scikit-learn"):
-        ml.linear_model.Lasso().fit(X, y)
+        ml.linear_model.HuberRegressor().fit(X, y)
 
 
 def test_standard_deviations_run_in_scikit_learn() -> None:

@@ -91,7 +91,7 @@ fn needs(operation: &str, n_rows: u64, n_cols: u64, n_targets: u64) -> Option<(&
             &[&column_stats::FAMILY, &matmul::FAMILY, &scale_shift::FAMILY],
             n_rows * n_rows + n_rows * n_targets + RING,
         ),
-        "ridge_fit" => (
+        "ridge_fit" | "elastic_net_fit" => (
             &[&column_stats::FAMILY, &gram::FAMILY],
             n_rows * (n_cols + n_targets + 1) + 2 * n_cols * (n_cols + n_targets) + RING,
         ),

@@ -1,10 +1,13 @@
 //! One function a job.
 
-use metalml::algorithms::{column_range, covariance, linear, naive_bayes, normalizer, ridge, standard_scaler};
+use metalml::algorithms::{
+    column_range, covariance, elastic_net, linear, naive_bayes, normalizer, ridge, standard_scaler,
+};
 use metalml::engine::{Input, Rows};
 use metalml::kernels::normalize_rows::RowNorm;
 use metalml::kernels::scale_shift::Affine;
 use metalml::matrix::HostMatrix;
+use metalml::solvers::products::Labelled;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -328,6 +331,63 @@ pub(crate) fn least_squares_fit<'py>(
         coefficients,
         typed(py, &x, fitted.intercept),
         typed(py, &x, fitted.singular_values),
+    ))
+}
+
+type OfTargets<'py> = (
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Doubles<'py>,
+    Doubles<'py>,
+    Vec<usize>,
+);
+
+/// Coefficients (t, d) and intercept (t,) of the elastic net, of the type of `x`; duality gaps, what was wanted of them, passes (t,).
+#[pyfunction]
+#[pyo3(signature = (x, y, sample_weight, l1, l2, fit_intercept, positive, tol, max_iter, start, seeds, device))]
+#[expect(clippy::too_many_arguments, reason = "they are scikit-learn's parameters")]
+pub(crate) fn elastic_net_fit<'py>(
+    py: Python<'py>,
+    x: &Floats<'py>,
+    y: &Floats<'py>,
+    sample_weight: Option<&Floats<'py>>,
+    l1: f64,
+    l2: f64,
+    fit_intercept: bool,
+    positive: bool,
+    tol: f64,
+    max_iter: usize,
+    start: Option<&Bound<'py, PyArray2<f64>>>,
+    seeds: Option<Vec<u32>>,
+    device: Option<&Device>,
+) -> PyResult<OfTargets<'py>> {
+    let (x, y) = (host(x, "X")?, host(y, "y")?);
+    let shape = (y.n_cols(), x.n_cols());
+    let start = start.map(PyArrayMethods::readonly);
+    let job = elastic_net::Fit {
+        rows: Labelled {
+            x,
+            y,
+            weights: optional(sample_weight, "sample_weight")?,
+        },
+        params: elastic_net::Params {
+            l1,
+            l2,
+            fit_intercept,
+            positive,
+            tolerance: tol,
+            max_passes: max_iter,
+        },
+        start: start.as_ref().map(|start| start.as_slice()).transpose()?,
+        seeds: seeds.as_deref(),
+    };
+    let fitted = run(py, device, job)?;
+    Ok((
+        typed(py, &x, fitted.coefficients).call_method1("reshape", (shape,))?,
+        typed(py, &x, fitted.intercept),
+        fitted.gap.into_pyarray(py),
+        fitted.wanted.into_pyarray(py),
+        fitted.passes,
     ))
 }
 

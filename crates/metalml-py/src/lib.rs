@@ -19,8 +19,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::estimators::{
-        class_moments, class_sums, column_ranges, column_statistics, covariance_of, gaussian_scores, least_squares_fit,
-        linear_predict, normalize_rows, ridge_fit, scale_columns,
+        class_moments, class_sums, column_ranges, column_statistics, covariance_of, elastic_net_fit, gaussian_scores,
+        least_squares_fit, linear_predict, normalize_rows, ridge_fit, scale_columns,
     };
 
     #[pymodule_export]

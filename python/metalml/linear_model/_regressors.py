@@ -15,22 +15,10 @@ class RidgeCV(Accelerated, linear_model.RidgeCV):
     predict = predict_of(linear_model.RidgeCV)
 
 
-class Lasso(Accelerated, linear_model.Lasso):
-    __doc__ = on_the_gpu(linear_model.Lasso, PREDICTS)
-    fit = kept_in_scikit_learn(linear_model.Lasso)
-    predict = predict_of(linear_model.Lasso)
-
-
 class LassoCV(Accelerated, linear_model.LassoCV):
     __doc__ = on_the_gpu(linear_model.LassoCV, PREDICTS)
     fit = kept_in_scikit_learn(linear_model.LassoCV)
     predict = predict_of(linear_model.LassoCV)
-
-
-class ElasticNet(Accelerated, linear_model.ElasticNet):
-    __doc__ = on_the_gpu(linear_model.ElasticNet, PREDICTS)
-    fit = kept_in_scikit_learn(linear_model.ElasticNet)
-    predict = predict_of(linear_model.ElasticNet)
 
 
 class ElasticNetCV(Accelerated, linear_model.ElasticNetCV):

@@ -2,6 +2,7 @@
 
 pub mod column_range;
 pub mod covariance;
+pub mod elastic_net;
 pub mod linear;
 pub mod naive_bayes;
 pub mod normalizer;

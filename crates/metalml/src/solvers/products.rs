@@ -1,6 +1,10 @@
 //! Products of columns, moved from the point near the rows where they were taken.
 
-use super::moments::Moments;
+use super::moments::{Moments, moments};
+use crate::engine::{Border, Input};
+use crate::kernels::Engine;
+use crate::kernels::gram::Framed;
+use crate::matrix::HostMatrix;
 use crate::{Error, Result};
 
 /// How far the products may be from what the statistics of the columns say of them.
@@ -37,4 +41,67 @@ pub fn moved(products: &mut [f64], of: &[&Moments], about_mean: bool) -> Result<
         }
     }
     Ok(share.max(f64::MIN_POSITIVE))
+}
+
+/// Rows with their targets.
+#[derive(Clone, Copy, Debug)]
+pub struct Labelled<'a> {
+    /// n by d, finite.
+    pub x: HostMatrix<'a>,
+    /// n by t, finite, of the same element type.
+    pub y: HostMatrix<'a>,
+    /// n by 1, not negative, of the same element type.
+    pub weights: Option<HostMatrix<'a>>,
+}
+
+impl<'a> Labelled<'a> {
+    /// Rows and targets as an engine takes them.
+    pub fn inputs(&self) -> [Input<'a>; 2] {
+        [Input::finite(self.x, "X").told(), Input::finite(self.y, "y").told()]
+    }
+}
+
+/// The rows on the engine, and what is summed over them.
+#[derive(Debug)]
+pub struct Sums<E: Engine> {
+    /// n by d.
+    pub x: E::Matrix,
+    /// n by t.
+    pub y: E::Matrix,
+    /// n by 1.
+    pub weights: Option<E::Matrix>,
+    /// Of the columns of `x`.
+    pub of_x: Moments,
+    /// Of the targets.
+    pub of_y: Moments,
+    /// d by d + t, about the mean or the origin.
+    pub products: Vec<f64>,
+    /// The greatest share that the rounded sums have in a diagonal element.
+    pub share: f64,
+}
+
+/// All products of the columns of `x` and `y`, about their means or the origin. Cost: two passes over them (one upload).
+pub fn sums<'a, E: Engine + Border<'a>>(engine: &E, rows: &Labelled<'a>, about_mean: bool) -> Result<Sums<E>> {
+    let [x_input, y_input] = rows.inputs();
+    let (x, y, weights) = if let Some(weights) = rows.weights {
+        let [x, y, weights] = engine.bring([x_input, y_input, Input::finite(weights, "sample_weight")])?;
+        (x, y, Some(weights))
+    } else {
+        let [x, y] = engine.bring([x_input, y_input])?;
+        (x, y, None)
+    };
+    let of_x = moments(engine, &x, &x_input, weights.as_ref())?;
+    let of_y = moments(engine, &y, &y_input, weights.as_ref())?;
+    let products = engine.gram(Framed(&x, &of_x.frame), Framed(&y, &of_y.frame), weights.as_ref())?;
+    let [mut products] = engine.fetch([&products])?;
+    let share = moved(&mut products, &[&of_x, &of_y], about_mean)?;
+    Ok(Sums {
+        x,
+        y,
+        weights,
+        of_x,
+        of_y,
+        products,
+        share,
+    })
 }

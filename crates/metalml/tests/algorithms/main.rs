@@ -3,6 +3,7 @@
 //! One list of laws a model, run on the native engine in both precisions and on a GPU, whole and in blocks of rows.
 
 mod covariance;
+mod elastic_net;
 mod naive_bayes;
 mod ridge;
 mod standard_scaler;
@@ -236,4 +237,24 @@ fn gpu_naive_bayes() {
 #[test]
 fn gpu_naive_bayes_in_blocks_of_rows() {
     hold(&naive_bayes::LAWS, &Place::gpu(SMALL));
+}
+
+#[test]
+fn native_float32_elastic_net() {
+    hold(&elastic_net::LAWS, &Place::native(false));
+}
+
+#[test]
+fn native_float64_elastic_net() {
+    hold(&elastic_net::LAWS, &Place::native(true));
+}
+
+#[test]
+fn gpu_elastic_net() {
+    hold(&elastic_net::LAWS, &Place::gpu(None));
+}
+
+#[test]
+fn gpu_elastic_net_in_blocks_of_rows() {
+    hold(&elastic_net::LAWS, &Place::gpu(SMALL));
 }

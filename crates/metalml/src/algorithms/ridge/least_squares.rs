@@ -6,7 +6,6 @@
 
 use faer::{MatRef, Side};
 
-use super::primal::{Sums, sums};
 use super::{Fit, Fitted, finish, unsuited};
 use crate::engine::{Border, Frame, Real, Shape};
 use crate::kernels::Engine;
@@ -14,6 +13,7 @@ use crate::kernels::gram::Framed;
 use crate::kernels::matmul::{Operand, Terms};
 use crate::solvers::cholesky::Factor;
 use crate::solvers::moments::measured;
+use crate::solvers::products::{Sums, sums};
 use crate::{Error, Result};
 
 /// The error that products of rounded rows leave in each other, for a matrix of condition 1.
@@ -28,7 +28,7 @@ const MOST_ROUNDS: usize = 6;
 const MOST_FAR: f64 = 1e4;
 
 pub(super) fn fit<'a, E: Engine + Border<'a>>(engine: &E, fit: &Fit<'a>) -> Result<Fitted> {
-    let rows = sums(engine, fit)?;
+    let rows = sums(engine, &fit.rows(), fit.params.fit_intercept)?;
     let (of_x, of_y, products, share) = (&rows.of_x, &rows.of_y, &rows.products, rows.share);
     let (d, t) = (rows.x.n_cols(), rows.y.n_cols());
     let gram: Vec<f64> = products

@@ -12,6 +12,8 @@ use crate::engine::{Border, Input};
 use crate::kernels::{Engine, Family, column_stats, gram, linear_map, matmul, scale_shift};
 use crate::matrix::HostMatrix;
 use crate::run::Job;
+use crate::solvers::products::Labelled;
+use crate::solvers::rounding::rounded_model;
 use crate::{Error, Result};
 
 /// What to fit, checked.
@@ -70,6 +72,16 @@ pub struct Fit<'a> {
     pub weights: Option<HostMatrix<'a>>,
     /// What to fit.
     pub params: Params,
+}
+
+impl<'a> Fit<'a> {
+    fn rows(&self) -> Labelled<'a> {
+        Labelled {
+            x: self.x,
+            y: self.y,
+            weights: self.weights,
+        }
+    }
 }
 
 impl<'a> Job<'a> for Fit<'a> {
@@ -145,80 +157,10 @@ fn unsuited(error: Error) -> Error {
     }
 }
 
-/// How far the rounding of coefficients may move the intercept, in steps of the numbers about it.
-const ROOM: f64 = 0.125;
-
-/// Round coefficients, each to one of its two neighbours, such that `mean · weights` moves by less than `least`, if that can be: those
-/// nearest to a tie go to the other side first, as long as each brings the sum nearer. What was between two numbers stays there.
-fn round_about(x: &HostMatrix<'_>, weights: &mut [f64], mean: &[f64], least: f64) {
-    struct Step {
-        column: usize,
-        other: f64,
-        /// How much further away the other neighbour is, in steps: 0 at a tie.
-        cost: f64,
-        moves: f64,
-    }
-    let mut shift = 0.0;
-    let mut steps = Vec::new();
-    for (column, (weight, mean)) in weights.iter_mut().zip(mean).enumerate() {
-        let exact = *weight;
-        let [nearest, other] = x.neighbours(exact);
-        let (off, step) = (nearest - exact, other - nearest);
-        *weight = nearest;
-        shift += mean * off;
-        if step != 0.0 {
-            let cost = 1.0 - 2.0 * (off / step).abs();
-            steps.push(Step {
-                column,
-                other,
-                cost,
-                moves: mean * step,
-            });
-        }
-    }
-    steps.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-    for step in steps {
-        if shift.abs() < least {
-            break;
-        }
-        if (shift + step.moves).abs() < shift.abs() {
-            shift += step.moves;
-            weights[step.column] = step.other;
-        }
-    }
-}
-
 /// Coefficients rounded as the caller will hold them, and the intercept that goes with them.
-fn finish(fit: &Fit<'_>, mut coefficients: Vec<f64>, x_mean: &[f64], y_mean: &[f64]) -> Result<Fitted> {
-    let mut intercept = vec![0.0; y_mean.len()];
-    if fit.params.fit_intercept {
-        let of = |weights: &[f64], mean: f64| {
-            mean - weights
-                .iter()
-                .zip(x_mean)
-                .map(|(weight, mean)| weight * mean)
-                .sum::<f64>()
-        };
-        let targets = coefficients.chunks_exact_mut(fit.x.n_cols()).zip(y_mean);
-        for (intercept, (weights, &mean)) in intercept.iter_mut().zip(targets) {
-            let [nearest, other] = fit.x.neighbours(of(weights, mean));
-            round_about(&fit.x, weights, x_mean, ROOM * (other - nearest).abs());
-            *intercept = of(weights, mean);
-        }
-    } else {
-        for value in &mut coefficients {
-            *value = fit.x.rounded(*value);
-        }
-    }
-    if coefficients
-        .iter()
-        .chain(&intercept)
-        .any(|value| !fit.x.rounded(*value).is_finite())
-    {
-        return Err(Error::Unsuited {
-            reason: "the coefficients overflow".into(),
-        });
-    }
+fn finish(fit: &Fit<'_>, coefficients: Vec<f64>, x_mean: &[f64], y_mean: &[f64]) -> Result<Fitted> {
+    let means = fit.params.fit_intercept.then_some((x_mean, y_mean));
+    let (coefficients, intercept) = rounded_model(&fit.x, coefficients, y_mean.len(), means)?;
     Ok(Fitted {
         coefficients,
         intercept,
@@ -228,5 +170,5 @@ fn finish(fit: &Fit<'_>, mut coefficients: Vec<f64>, x_mean: &[f64], y_mean: &[f
 
 /// The inputs as an engine takes them.
 fn inputs<'a>(fit: &Fit<'a>) -> [Input<'a>; 2] {
-    [Input::finite(fit.x, "X").told(), Input::finite(fit.y, "y").told()]
+    fit.rows().inputs()
 }
