@@ -345,7 +345,11 @@ type OfTargets<'py> = (
 /// Coefficients (t, d) and intercept (t,) of the elastic net, of the type of `x`; duality gaps, what was wanted of them, passes (t,).
 #[pyfunction]
 #[pyo3(signature = (x, y, sample_weight, l1, l2, fit_intercept, positive, tol, max_iter, start, seeds, device))]
-#[expect(clippy::too_many_arguments, reason = "they are scikit-learn's parameters")]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::needless_pass_by_value,
+    reason = "they are scikit-learn's parameters, and a list comes by value"
+)]
 pub(crate) fn elastic_net_fit<'py>(
     py: Python<'py>,
     x: &Floats<'py>,

@@ -34,7 +34,7 @@ _MOST_SEED = 2**31 - 1
 
 
 def _has_penalty(est: Any, _: object) -> bool:
-    return isinstance(est.alpha, Real) and est.alpha > 0
+    return isinstance(est.alpha, Real) and float(est.alpha) > 0
 
 
 def _path_is_plain(est: Any, _: object) -> bool:
@@ -108,6 +108,7 @@ def _fit(
         y_numeric=True,
     )
     run.leave_sparse(x)
+    is_vector = targets.ndim == 1
     targets = as_columns(checked_array(targets, dtype=x.dtype.type, ensure_2d=False, ensure_all_finite=False), x.dtype)
     # A number weighs all rows alike.
     weights = None
@@ -151,7 +152,7 @@ def _fit(
     if not est.fit_intercept:
         est.intercept_ = 0.0
     else:
-        est.intercept_ = intercept[0] if np.ndim(y) == 1 else intercept
+        est.intercept_ = intercept[0] if is_vector else intercept
     return est
 
 

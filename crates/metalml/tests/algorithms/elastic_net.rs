@@ -31,7 +31,9 @@ const PARAMS: Params = Params {
 fn data(on: &Place) -> (Matrix, Matrix) {
     let mut x = grid(N_ROWS * N_COLS, 21);
     let noise = grid(N_ROWS * N_TARGETS, 22);
-    x.iter_mut().for_each(|value| *value += 3.0);
+    for value in &mut x {
+        *value += 3.0;
+    }
     let y: Vec<f64> = noise
         .iter()
         .enumerate()
@@ -88,18 +90,15 @@ fn elastic_net_is_the_minimum(on: &Place) {
                 let terms = residuals.iter().enumerate().map(|(row, rest)| rest * x.at(row, col));
                 let pull = total(terms) / N_ROWS as f64 - params.l2 * weight;
                 let room = 40.0 * allowed(on);
-                if weight != 0.0 {
-                    assert!((pull - params.l1 * weight.signum()).abs() < room, "{weights:?}: {pull}");
-                } else {
+                if weight == 0.0 {
                     let most = if positive { pull } else { pull.abs() };
                     assert!(most < params.l1 + room, "{weights:?}: {pull}");
+                } else {
+                    assert!((pull - params.l1 * weight.signum()).abs() < room, "{weights:?}: {pull}");
                 }
                 assert!(!positive || weight >= 0.0, "{weights:?}");
             }
-            assert!(
-                weights.iter().any(|weight| *weight == 0.0),
-                "the penalty leaves some out"
-            );
+            assert!(weights.contains(&0.0), "the penalty leaves some out");
             assert!(positive || weights.iter().any(|weight| *weight != 0.0), "and not all");
         }
     }
