@@ -15,6 +15,11 @@ struct ForestCase {
     leaves: bool,
 }
 
+/// The nearest of the values that thresholds and rows share.
+fn on_grid(value: f64) -> f64 {
+    (value * 32.0).round() / 32.0
+}
+
 /// A tree that owns its arrays.
 struct Grown {
     feature: Vec<i64>,
@@ -71,13 +76,16 @@ impl ForestCase {
         let column = ((next() + 0.5) * self.n_cols as f64) as usize % self.n_cols;
         let categorical = self.n_cols > 1 && column + 1 == self.n_cols;
         tree.feature.push(if leaf { -2 } else { column as i64 });
-        // A few that no float32 is.
-        tree.threshold.push(next() * 0.7);
+        // On every other level one that rows have, else one that no float32 is.
+        let threshold = next() * 0.7;
+        tree.threshold
+            .push(if level % 2 == 0 { on_grid(threshold) } else { threshold });
         tree.left.push(-1);
         tree.right.push(-1);
         tree.missing_left.push(next() > 0.0);
         tree.set.push((categorical && !leaf).then_some(u32::from(next() > 0.0)));
-        let values: Vec<f64> = (0..self.width).map(|_| next()).collect();
+        // No float32 either.
+        let values: Vec<f64> = (0..self.width).map(|_| next() * 0.7).collect();
         tree.values.extend(values);
         if !leaf {
             tree.left[node] = self.grow(tree, level + 1, random);
@@ -98,6 +106,11 @@ impl ForestCase {
             .skip(4)
             .step_by(13)
             .for_each(|value| *value = f64::NAN);
+        values
+            .iter_mut()
+            .skip(1)
+            .step_by(3)
+            .for_each(|value| *value = on_grid(*value));
         values.iter_mut().skip(6).step_by(29).for_each(|value| *value = -0.0);
         values
     }
