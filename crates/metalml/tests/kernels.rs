@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use metalml::Error;
 use metalml::device::{Device, Kind, Options, Request};
-use metalml::engine::{Frame, Gpu, Native};
+use metalml::engine::{Frame, Gpu, Native, Shape};
 use metalml::kernels::gram::Framed;
-use metalml::kernels::matmul::{Operand, Terms};
+use metalml::kernels::matmul::{Epilogue, Operand, RowTerm, Terms};
 use metalml::kernels::{Engine, FAMILIES, float_probe};
 use metalml::testing::{AnyCase, On, resident, uniform};
 
@@ -144,7 +144,33 @@ fn of_a_made_matrix<E: Engine>(engine: &E) -> Vec<f64> {
     let products = engine
         .gram(Framed(&made, &frame(COLS)), Framed(&empty, &frame(0)), None)
         .expect("it runs");
-    engine.fetch([&sums.sums, &products]).expect("they come back").concat()
+    let mut found = engine.fetch([&sums.sums, &products]).expect("they come back").concat();
+    found.extend(shares_of_far_rows(engine, &made));
+    found
+}
+
+/// The softmax of rows of which none can stand for another, by a thin product whose inner dimension ends within a vector.
+fn shares_of_far_rows<E: Engine>(engine: &E, made: &E::Matrix) -> Vec<f64> {
+    const SHARES: usize = 3;
+    let (n_rows, n_cols) = (made.n_rows(), made.n_cols());
+    let [factors] = resident(engine, [&uniform(n_cols * SHARES, 2)], n_cols, [SHARES]).expect("there is room");
+    let far: Vec<f64> = (0..n_rows).map(|row| [-250.0, 0.0, 250.0][row % 3]).collect();
+    let far = engine.upload_elem(&far).expect("there is room");
+    let terms = Terms {
+        row: Some(RowTerm::Add(&far)),
+        epilogue: Epilogue::Softmax,
+        ..Terms::default()
+    };
+    let mut shares = engine.create(n_rows, SHARES).expect("there is room");
+    engine
+        .matmul(
+            Operand::Plain(made),
+            Operand::Plain(&factors),
+            &terms,
+            &mut E::write(&mut shares),
+        )
+        .expect("it runs");
+    engine.fetch_matrix(&shares).expect("it comes back")
 }
 
 #[test]
