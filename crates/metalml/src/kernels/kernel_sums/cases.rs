@@ -141,7 +141,7 @@ pub(super) fn cases() -> Vec<Box<dyn AnyCase>> {
         case([127, 129, 3], Gaussian, 8.0, Euclidean, true, true, 1e5),
         case([20, 300, 5], Gaussian, 0.125, Euclidean, true, false, 1e4),
         // So far that no kernel is a float32 by itself.
-        case([9, 140, 6], Gaussian, 0.015_625, Euclidean, true, true, 0.0),
+        case([9, 3, 6], Gaussian, 0.000_976_562_5, Euclidean, true, true, 0.0),
         case([128, 128, 2], Tophat, 0.0625, Euclidean, true, false, 0.0),
         case([30, 140, 6], Tophat, 0.03, Euclidean, true, true, 0.0),
         case([129, 260, 4], Epanechnikov, 16.0, Euclidean, true, true, 1e5),
