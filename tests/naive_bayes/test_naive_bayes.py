@@ -226,3 +226,18 @@ def test_many_classes(backend: str) -> None:
     np.testing.assert_allclose(found.theta_, expected.theta_, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found.var_, expected.var_, rtol=1e-3)
     assert np.mean(found.predict(X) == expected.predict(X)) > 0.98
+
+
+@pytest.mark.parametrize("backend", ["gpu"], indirect=True)
+def test_float64_data_that_float32_would_blur_stay_in_scikit_learn(backend: str) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(300, 2)) + 1e5, np.arange(300) % 2
+    with pytest.raises(ml.BackendUnavailableError, match="too few digits"):
+        ml.naive_bayes.GaussianNB().fit(X, y)
+    with ml.config_context(on_fallback="record"):
+        model = ml.naive_bayes.GaussianNB().fit(X, y)
+        found = model.predict_proba(X)
+    np.testing.assert_array_equal(found, theirs.GaussianNB().fit(X, y).predict_proba(X))
+    with pytest.raises(ml.BackendUnavailableError, match="too few digits"):
+        model.predict(X)
+    assert ml.naive_bayes.GaussianNB().fit(X.astype(np.float32), y).backend_ != "cpu"

@@ -41,6 +41,8 @@ pub struct OfClasses {
 const MOST_SHARE: [f64; 2] = [1e5, 256.0];
 /// Classes that may have a pass of their own.
 const MOST_PASSES: usize = 64;
+/// How much of the spread of a column the cast of its values to float32 may take away.
+const MOST_CAST: f64 = 1e-3;
 /// Distances whose squares, and sums of them, are normal float32 numbers.
 const SQUARES: std::ops::Range<f64> = 1e-15..1e15;
 
@@ -60,6 +62,9 @@ impl<'a> Job<'a> for ClassMoments<'a> {
         let of_x = moments(engine, &x, &input, None)?;
         if E::Elem::EPSILON > 1e-10 {
             check_squares(&of_x)?;
+            if matches!(self.x, HostMatrix::F64(_)) {
+                check_cast(&of_x)?;
+            }
         }
         let shift = &of_x.frame.shift;
         let sums = class_sums::<E>(engine, &x, weights.as_ref(), self.labels, self.n_classes, shift, true)?;
@@ -236,6 +241,19 @@ fn class_sums<E: Engine>(
     };
     let [sums] = engine.fetch([&engine.segment_sums(x, &segments)?])?;
     Ok(sums)
+}
+
+/// Values far from 0 lose on their way to float32 what makes them differ.
+fn check_cast(of_x: &Moments) -> Result<()> {
+    for (col, scatter) in of_x.scatter.iter().enumerate() {
+        let far = of_x.least[col].abs().max(of_x.greatest[col].abs());
+        let spread = (scatter / of_x.weight[col]).sqrt();
+        if spread > 0.0 && f64::from(f32::EPSILON) * far > MOST_CAST * spread {
+            let reason = "float64 data lie so far from 0 that float32 has too few digits for their spread".into();
+            return Err(Error::Unsuited { reason });
+        }
+    }
+    Ok(())
 }
 
 /// Whether the squares of all columns are numbers that float32 holds; a column of one value has none.
