@@ -78,8 +78,11 @@ impl ForestCase {
         tree.feature.push(if leaf { -2 } else { column as i64 });
         // On every other level one that rows have, else one that no float32 is.
         let threshold = next() * 0.7;
-        tree.threshold
-            .push(if level % 2 == 0 { on_grid(threshold) } else { threshold });
+        tree.threshold.push(if level.is_multiple_of(2) {
+            on_grid(threshold)
+        } else {
+            threshold
+        });
         tree.left.push(-1);
         tree.right.push(-1);
         tree.missing_left.push(next() > 0.0);
