@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn.linear_model as theirs
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 
@@ -38,12 +37,9 @@ def fitted(name: str, X: np.ndarray, y: np.ndarray, **parameters: object) -> tup
 @pytest.mark.parametrize(("offset", "scale"), [(0, 1), (1e3, 1), (1e5, 1), (1, 1e-6), (10, 1e6)])
 def test_float32_is_as_right_as_scikit_learn(backend: str, name: str, offset: float, scale: float) -> None:
     X, y = regression(400, 6, dtype=np.float32, offset=offset, scale=scale)
-    # The penalty is that of coefficients, which are large where columns are small.
-    found, plain, exact = (
-        fitted(name, X, y, alpha=0.05 * scale, l1_ratio=1 - 1e-9 if scale != 1 else 0.7, **CLOSE)
-        if (name == "ElasticNet")
-        else fitted(name, X, y, alpha=0.05 * scale, **CLOSE)
-    )
+    # The penalty is that of coefficients, which are large where columns are small; that of their squares more so.
+    mixed = {"l1_ratio": 0.7 if scale == 1 else 1 - 1e-9} if name == "ElasticNet" else {}
+    found, plain, exact = fitted(name, X, y, alpha=0.05 * scale, **mixed, **CLOSE)
     assert found.backend_ != "cpu"
     assert_as_right_as(plain.coef_, found.coef_, exact.coef_, "coef_", ulps=8)
     prediction = X.astype(np.float64) @ found.coef_.astype(np.float64) + float(found.intercept_)
@@ -119,14 +115,18 @@ def test_it_goes_on_where_it_was(backend: str) -> None:
 
 def test_draws_of_coordinates_are_those_of_the_seed(backend: str) -> None:
     X, y = regression(300, 12, dtype=np.float32)
-    make = ours.Lasso(alpha=0.01, selection="random", random_state=np.random.RandomState(5))
-    one, other = (clone(make).set_params(random_state=seed).fit(X, y) for seed in (4, 4))
+    one, other = (ours.Lasso(alpha=0.01, selection="random", random_state=4).fit(X, y) for _ in range(2))
     np.testing.assert_array_equal(one.coef_, other.coef_)
-    generator = np.random.RandomState(5)
-    ours.Lasso(alpha=0.01, selection="random", random_state=generator).fit(X, y)
-    expected = np.random.RandomState(5)
-    theirs.Lasso(alpha=0.01, selection="random", random_state=expected).fit(X, y)
-    assert generator.randint(1000) == expected.randint(1000), "as many draws as scikit-learn's"
+
+
+@pytest.mark.parametrize("selection", ["random", "cyclic"])
+@pytest.mark.parametrize("n_targets", [None, 3])
+def test_a_generator_moves_as_far_as_with_scikit_learn(backend: str, selection: str, n_targets: int | None) -> None:
+    X, y = regression(300, 12, n_targets, dtype=np.float32)
+    found, expected = np.random.RandomState(5), np.random.RandomState(5)
+    for space, generator in ((ours, found), (theirs, expected)):
+        space.Lasso(alpha=0.01, selection=selection, random_state=generator).fit(X, y)
+    assert found.randint(1 << 30) == expected.randint(1 << 30)
 
 
 @pytest.mark.parametrize("backend", ["native"], indirect=True)

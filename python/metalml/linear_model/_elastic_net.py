@@ -21,7 +21,6 @@ from metalml.linear_model._targets import as_columns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from typing_extensions import Self
 
 _NOTE = """
     `fit` runs for dense data. The products of the centred columns are made on the GPU (float32) or on the native engine
@@ -48,39 +47,33 @@ _RULES = (
 )
 
 
-class ElasticNet(Accelerated, linear_model.ElasticNet):
-    __doc__ = on_the_gpu(linear_model.ElasticNet, _NOTE)
+def _fit_of(owner: type) -> Any:
+    """Return the accelerated `fit` of one of the two classes of scikit-learn's."""
 
-    @accelerated(linear_model.ElasticNet, *_RULES, is_fit=True)
+    @accelerated(owner, *_RULES, is_fit=True)
     @fit_context
     def fit(
-        self,
+        self: Accelerated,
         run: Run,
         X: npt.ArrayLike,
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | float | None = None,
         check_input: bool = True,
-    ) -> Self:
+    ) -> Any:
         return _fit(self, run, X, y, sample_weight, check_input=check_input)
 
+    return fit
+
+
+class ElasticNet(Accelerated, linear_model.ElasticNet):
+    __doc__ = on_the_gpu(linear_model.ElasticNet, _NOTE)
+    fit = _fit_of(linear_model.ElasticNet)
     predict = predict_of(linear_model.ElasticNet)
 
 
 class Lasso(Accelerated, linear_model.Lasso):
     __doc__ = on_the_gpu(linear_model.Lasso, _NOTE)
-
-    @accelerated(linear_model.Lasso, *_RULES, is_fit=True)
-    @fit_context
-    def fit(
-        self,
-        run: Run,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | float | None = None,
-        check_input: bool = True,
-    ) -> Self:
-        return _fit(self, run, X, y, sample_weight, check_input=check_input)
-
+    fit = _fit_of(linear_model.Lasso)
     predict = predict_of(linear_model.Lasso)
 
 
@@ -122,10 +115,8 @@ def _fit(
     if device is None and run.is_auto and len(x) < x.shape[1]:
         msg = f"{len(x)} rows and {x.shape[1]} columns: descent over the rows costs less than products of the columns"
         raise LeaveToScikitLearnError(msg, is_choice=True)
-    # Where scikit-learn draws a seed, in its order: one for each target, each from the same state unless that moves on.
-    seeds = None
-    if est.selection == "random":
-        seeds = [int(check_random_state(est.random_state).randint(0, _MOST_SEED)) for _ in range(n_targets)]
+    # scikit-learn draws a seed for each target, wanted or not: the caller's generator must move as far.
+    seeds = [int(check_random_state(est.random_state).randint(0, _MOST_SEED)) for _ in range(n_targets)]
     try:
         coef, intercept, gap, wanted, passes = _core.elastic_net_fit(
             aligned(x),
@@ -138,7 +129,7 @@ def _fit(
             float(est.tol),
             int(est.max_iter),
             _start(est, n_targets, x.shape[1]),
-            seeds,
+            seeds if est.selection == "random" else None,
             device,
         )
     except _core.NonFiniteError as error:

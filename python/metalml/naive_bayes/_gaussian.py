@@ -36,8 +36,6 @@ def _state_is_proper(est: GaussianNB, _: object) -> bool:
     return bool(np.all(est.var_ > 0) and np.all(est.class_prior_ > 0))
 
 
-# How much of a standard deviation the cast of a value to float32 may take away.
-_MOST_CAST = 1e-3
 _FITTED = Rule(lambda est, _: hasattr(est, "theta_"), "the model is not fitted", is_error=True)
 _GAUSSIAN = Rule(_state_is_gaussian, "`theta_`, `var_` and `class_prior_` are not those of a fit with NumPy arrays")
 _PROPER = Rule(_state_is_proper, "a class has no variance or no prior: scikit-learn's arithmetic decides")
@@ -50,9 +48,6 @@ def _joint(est: GaussianNB, run: Run, X: npt.ArrayLike) -> np.ndarray:
         x = x.astype(np.float64, copy=False)
     dtype = np.result_type(x.dtype, est.theta_.dtype)
     device = run.place("gaussian_scores", est, x, n_targets=len(est.theta_))
-    if device is not None and x.dtype != np.float32 and not _spread_survives_float32(est):
-        msg = "the classes lie so far from 0 that float32 has too few digits for float64 data near them"
-        raise LeaveToScikitLearnError(msg)
     # Natively in the type of the result.
     rows = x if device is not None else x.astype(dtype, copy=False)
     out = np.empty((len(x), len(est.theta_)), dtype=rows.dtype)
@@ -66,11 +61,6 @@ def _joint(est: GaussianNB, run: Run, X: npt.ArrayLike) -> np.ndarray:
         msg = "a row lies farther from a class than float32 can hold"
         raise LeaveToScikitLearnError(msg)
     return out.astype(dtype, copy=False)
-
-
-def _spread_survives_float32(est: GaussianNB) -> bool:
-    lost = np.finfo(np.float32).eps * np.abs(est.theta_.astype(np.float64))
-    return bool(np.all(lost <= _MOST_CAST * np.sqrt(est.var_.astype(np.float64))))
 
 
 _ANSWERS = answers(naive_bayes.GaussianNB, _joint, _FITTED, _GAUSSIAN, _PROPER)

@@ -41,7 +41,7 @@ pub struct OfClasses {
 const MOST_SHARE: [f64; 2] = [1e5, 256.0];
 /// Classes that may have a pass of their own.
 const MOST_PASSES: usize = 64;
-/// How much of the spread of a column the cast of its values to float32 may take away.
+/// How much of a standard deviation the cast of a value to float32 may take away.
 const MOST_CAST: f64 = 1e-3;
 /// Distances whose squares, and sums of them, are normal float32 numbers.
 const SQUARES: std::ops::Range<f64> = 1e-15..1e15;
@@ -62,10 +62,12 @@ impl<'a> Job<'a> for ClassMoments<'a> {
         let of_x = moments(engine, &x, &input, None)?;
         if E::Elem::EPSILON > 1e-10 {
             check_squares(&of_x)?;
-            if matches!(self.x, HostMatrix::F64(_)) {
-                check_cast(&of_x)?;
-            }
         }
+        let of_columns = of_x.mean.iter().zip(&of_x.scatter).zip(&of_x.weight);
+        check_cast::<E>(
+            &self.x,
+            of_columns.map(|((&mean, scatter), weight)| (mean, scatter / weight)),
+        )?;
         let shift = &of_x.frame.shift;
         let sums = class_sums::<E>(engine, &x, weights.as_ref(), self.labels, self.n_classes, shift, true)?;
         let mut found = OfClasses {
@@ -164,6 +166,7 @@ impl<'a> Job<'a> for GaussianScores<'a> {
     }
 
     fn run<E: Engine + Border<'a>>(self, engine: &E) -> Result<()> {
+        check_cast::<E>(&self.x, self.mean.iter().copied().zip(self.variance.iter().copied()))?;
         let weight: Vec<f64> = self.variance.iter().map(|variance| (0.5 / variance).sqrt()).collect();
         let normal =
             |value: f64| E::Elem::from_f64(value).finite() && Into::<f64>::into(E::Elem::from_f64(value)) != 0.0;
@@ -243,15 +246,15 @@ fn class_sums<E: Engine>(
     Ok(sums)
 }
 
-/// Values far from 0 lose on their way to float32 what makes them differ.
-fn check_cast(of_x: &Moments) -> Result<()> {
-    for (col, scatter) in of_x.scatter.iter().enumerate() {
-        let far = of_x.least[col].abs().max(of_x.greatest[col].abs());
-        let spread = (scatter / of_x.weight[col]).sqrt();
-        if spread > 0.0 && f64::from(f32::EPSILON) * far > MOST_CAST * spread {
-            let reason = "float64 data lie so far from 0 that float32 has too few digits for their spread".into();
-            return Err(Error::Unsuited { reason });
-        }
+/// Values far from 0 lose on their way to float32 what makes them differ. `columns` holds the mean and the variance of each.
+fn check_cast<E: Engine>(x: &HostMatrix<'_>, mut columns: impl Iterator<Item = (f64, f64)>) -> Result<()> {
+    let is_cast = E::Elem::EPSILON > 1e-10 && !x.is_single();
+    let is_blurred = |(mean, variance): (f64, f64)| {
+        variance > 0.0 && f64::from(f32::EPSILON) * mean.abs() > MOST_CAST * variance.sqrt()
+    };
+    if is_cast && columns.any(is_blurred) {
+        let reason = "X lies so far from 0 that float32 has too few digits for its spread".into();
+        return Err(Error::Unsuited { reason });
     }
     Ok(())
 }
